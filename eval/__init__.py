@@ -1,0 +1,1 @@
+"""Scores from files: never loads a model, imports neither torch nor transformers."""

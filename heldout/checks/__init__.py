@@ -1,0 +1,1 @@
+"""Checks of data and runs, each with its figure."""

@@ -1,0 +1,69 @@
+"""Fits: what was learnt on a dev split after training, kept in fits/NAME.json, applied as a pure function.
+
+A fit turns predictions into predictions, so it serves our models, other people's and students alike. Fitting
+happens in eval/fits.py; here is only the record and its application, so that ``predict`` can apply one too.
+"""
+
+import math
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from heldout.errors import Refused
+from heldout.records import Prediction
+from heldout.runs import read_json, write_json
+
+#: The floor of a probability inside a logarithm (DESIGN: p floored at 1e-12).
+FLOOR = 1e-12
+
+
+@dataclass(frozen=True)
+class Fit:
+    """Parameters of a kind (``temperature`` …) and the split they were fitted on: {"split", "hash", "n"}."""
+
+    kind: str
+    parameters: Mapping[str, float]
+    fitted_on: Mapping[str, Any]
+
+
+def soften(scores: Sequence[float], temperature: float) -> list[float]:
+    """Temperature scaling of one example's probabilities: softmax(log p / T) (Guo et al. 2017, section 4.2).
+
+    The log of a softmax differs from its logits by a constant, so probabilities are enough.
+
+    >>> [round(p, 4) for p in soften([0.9, 0.1], 2.0)]
+    [0.75, 0.25]
+    """
+    logits = [math.log(max(p, FLOOR)) / temperature for p in scores]
+    top = max(logits)
+    weights = [math.exp(x - top) for x in logits]
+    total = sum(weights)
+    return [w / total for w in weights]
+
+
+def _temperature(fit: Fit, prediction: Prediction) -> Prediction:
+    if prediction.scores is None:
+        raise Refused(f"id {prediction.id!r} has no scores; a temperature needs scores")
+    return replace(prediction, scores=soften(prediction.scores, fit.parameters["temperature"]))
+
+
+APPLY: dict[str, Callable[[Fit, Prediction], Prediction]] = {"temperature": _temperature}
+
+
+def apply(fit: Fit, predictions: Sequence[Prediction]) -> list[Prediction]:
+    """The predictions as the fit makes them; the answers of a temperature stay what they were."""
+    if fit.kind not in APPLY:
+        raise Refused(f"fit kind {fit.kind!r} is unknown; known are {', '.join(sorted(APPLY))}")
+    return [APPLY[fit.kind](fit, prediction) for prediction in predictions]
+
+
+def read_fit(path: Path) -> Fit:
+    """Read fits/NAME.json."""
+    row = read_json(path)
+    return Fit(row["kind"], row["parameters"], row["fitted_on"])
+
+
+def write_fit(path: Path, fit: Fit) -> None:
+    """Write fits/NAME.json."""
+    write_json(path, {"kind": fit.kind, "parameters": dict(fit.parameters), "fitted_on": dict(fit.fitted_on)})

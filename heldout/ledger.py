@@ -1,0 +1,76 @@
+"""The ledger: for every split its source, hash, count and drops; for every fitted thing the split it was fitted on."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from heldout.runs import read_json, write_json
+
+
+@dataclass(frozen=True)
+class Split:
+    """One split as used: what it was read from, what was dropped on the way and why, and what was noticed and kept."""
+
+    source: str
+    hash: str
+    n: int
+    labels: Mapping[str, int]
+    dropped: Mapping[str, int] = field(default_factory=dict)
+    notes: Mapping[str, int] = field(default_factory=dict)
+    cleaning: Sequence[str] = ()
+
+    def to_json(self) -> dict[str, Any]:
+        """The split's entry in ledger.json."""
+        return {
+            "source": self.source,
+            "hash": self.hash,
+            "n": self.n,
+            "labels": dict(self.labels),
+            "dropped": dict(self.dropped),
+            "notes": dict(self.notes),
+            "cleaning": list(self.cleaning),
+        }
+
+
+@dataclass(frozen=True)
+class Ledger:
+    """All splits by name, all fitted things by name ({"split", "hash", "n"}), text overlap between splits, the plan."""
+
+    splits: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
+    fitted: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
+    overlap: Mapping[str, int] = field(default_factory=dict)
+    plan: str = ""
+
+    def with_split(self, name: str, split: Split) -> "Ledger":
+        """A ledger that holds ``split`` under ``name`` as well."""
+        return Ledger({**self.splits, name: split.to_json()}, self.fitted, self.overlap, self.plan)
+
+    def with_fitted(self, name: str, split: str, split_hash: str, n: int) -> "Ledger":
+        """A ledger that says ``name`` (a temperature, a choice of checkpoint) was fitted on ``split``."""
+        entry = {"split": split, "hash": split_hash, "n": n}
+        return Ledger(self.splits, {**self.fitted, name: entry}, self.overlap, self.plan)
+
+    def with_overlap(self, pairs: Mapping[str, int]) -> "Ledger":
+        """A ledger that also counts, for 'train/test'-like pair names, the texts of the second found in the first."""
+        return Ledger(self.splits, self.fitted, {**self.overlap, **pairs}, self.plan)
+
+    def with_plan(self, plan: str) -> "Ledger":
+        """A ledger with the hash of the plan of steps."""
+        return Ledger(self.splits, self.fitted, self.overlap, plan)
+
+    def fitted_on(self, split_hash: str) -> list[str]:
+        """The names of the things that were fitted on the split with this hash, in order."""
+        return sorted(name for name, entry in self.fitted.items() if entry["hash"] == split_hash)
+
+
+def read_ledger(folder: Path) -> Ledger:
+    """The ledger of a run folder."""
+    row = read_json(folder / "ledger.json")
+    return Ledger(row.get("splits", {}), row.get("fitted", {}), row.get("overlap", {}), row.get("plan", ""))
+
+
+def write_ledger(folder: Path, ledger: Ledger) -> None:
+    """Write the ledger of a run folder."""
+    rows = {"splits": ledger.splits, "fitted": ledger.fitted, "overlap": ledger.overlap, "plan": ledger.plan}
+    write_json(folder / "ledger.json", rows)

@@ -1,0 +1,209 @@
+"""The records that everything meets in: card, gold, predictions. JSON, a line an example, joined by id.
+
+A gold line and a prediction line of a made-up film review:
+
+    {"id": "r1", "text": {"text": "A dull plot, well acted."}, "gold": "negative", "about": {"group": "film-7"}}
+    {"id": "r1", "answer": "negative", "scores": [0.8, 0.2], "seen": {"tokens": 9, "lost": 0}}
+
+``scores`` stand in the order of the card's labels. Any system can be scored: it writes ``id`` and ``answer``.
+"""
+
+import hashlib
+import json
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Literal, get_args
+
+from heldout.errors import Refused
+
+Kind = Literal["label", "tags", "span", "lm"]
+#: How far the scores of one example may be from summing to one before the file is refused (DESIGN: 1e-4).
+SUM_TOLERANCE = 1e-4
+
+
+@dataclass(frozen=True)
+class Card:
+    """What a data set asks: its kind of answer, its labels in order, its metrics with the main one first."""
+
+    name: str
+    version: str
+    kind: Kind
+    labels: tuple[str, ...]
+    metrics: tuple[str, ...]
+    slices: tuple[str, ...] = ()
+    collapse: Mapping[str, str] = field(default_factory=dict)
+    citation: str = ""
+
+    def to_json(self) -> dict[str, Any]:
+        """The card as a JSON object."""
+        return {
+            "name": self.name,
+            "version": self.version,
+            "kind": self.kind,
+            "labels": list(self.labels),
+            "metrics": list(self.metrics),
+            "slices": list(self.slices),
+            "collapse": dict(self.collapse),
+            "citation": self.citation,
+        }
+
+
+@dataclass(frozen=True)
+class Example:
+    """One gold record: an id unique in its file, the text fields, the gold answer, and what is known about it."""
+
+    id: str
+    text: Mapping[str, Any]
+    gold: Any
+    about: Mapping[str, Any] = field(default_factory=dict)
+
+    def to_json(self) -> dict[str, Any]:
+        """The example as a line of a gold file."""
+        return {"id": self.id, "text": dict(self.text), "gold": self.gold, "about": dict(self.about)}
+
+
+@dataclass(frozen=True)
+class Prediction:
+    """One system's answer to one example; everything but id and answer is optional."""
+
+    id: str
+    answer: Any
+    scores: Any = None
+    entities: Any = None
+    seen: Mapping[str, int] | None = None
+
+    def to_json(self) -> dict[str, Any]:
+        """The prediction as a line of a predictions file; what is None is left out."""
+        optional = {"scores": self.scores, "entities": self.entities, "seen": self.seen}
+        return {"id": self.id, "answer": self.answer} | {k: v for k, v in optional.items() if v is not None}
+
+
+def read_card(path: Path) -> Card:
+    """Read a card; Refused with the file and the key where one is missing, unknown or of the wrong kind."""
+    try:
+        row = json.loads(path.read_text(encoding="utf-8"))
+    except FileNotFoundError:
+        raise Refused(f"{path}: no such card; give --card a JSON file (docs/predictions.md shows one)") from None
+    except (json.JSONDecodeError, UnicodeDecodeError) as error:
+        raise Refused(f"{path}: the card is not JSON ({error}); docs/predictions.md shows one") from None
+    if not isinstance(row, dict):
+        raise Refused(f"{path}: the card must be a JSON object; docs/predictions.md shows one")
+    known = {"name", "version", "kind", "labels", "metrics", "slices", "collapse", "citation"}
+    missing = [key for key in ("name", "kind", "labels", "metrics") if key not in row]
+    unknown = sorted(set(row) - known)
+    if missing or unknown:
+        wrong = f"lacks {', '.join(missing)}" if missing else f"has the unknown key {unknown[0]!r}"
+        raise Refused(f"{path}: the card {wrong}; its keys are {', '.join(sorted(known))}")
+    if row["kind"] not in get_args(Kind):
+        raise Refused(f"{path}: kind {row['kind']!r} is unknown; use one of {', '.join(get_args(Kind))}")
+    for key in ("labels", "metrics", "slices"):
+        if not isinstance(row.get(key, []), list) or not all(isinstance(value, str) for value in row.get(key, [])):
+            raise Refused(f"{path}: {key} must be a list of strings")
+    if row["kind"] == "label" and (len(row["labels"]) < 2 or len(set(row["labels"])) != len(row["labels"])):
+        raise Refused(f"{path}: a card of kind label needs two or more distinct labels, got {row['labels']}")
+    return Card(
+        name=str(row["name"]),
+        version=str(row.get("version", "1")),
+        kind=row["kind"],
+        labels=tuple(row["labels"]),
+        metrics=tuple(row["metrics"]),
+        slices=tuple(row.get("slices", [])),
+        collapse=dict(row.get("collapse", {})),
+        citation=str(row.get("citation", "")),
+    )
+
+
+def read_lines(path: Path) -> Iterator[tuple[int, dict[str, Any]]]:
+    """The JSON objects of a jsonl file with their line numbers from 1; Refused with file and row where one is not."""
+    try:
+        with path.open(encoding="utf-8-sig") as lines:
+            for number, line in enumerate(lines, 1):
+                if not line.strip():
+                    continue
+                row = json.loads(line)
+                if not isinstance(row, dict) or not isinstance(row.get("id"), str):
+                    raise Refused(f'{path}, line {number}: every line is an object with an "id" that is a string')
+                yield number, row
+    except FileNotFoundError:
+        raise Refused(f"{path}: no such file") from None
+    except json.JSONDecodeError as error:
+        raise Refused(f"{path}, line {number}: not JSON ({error.msg}); every line must be one JSON object") from None
+    except UnicodeDecodeError as error:
+        raise Refused(f"{path}: not UTF-8 (byte {error.start} of the block); save it as UTF-8") from None
+
+
+def read_gold(path: Path, card: Card) -> list[Example]:
+    """Read a gold file; Refused with the row for a doubled id or, on a label card, a gold that is no label."""
+    examples, seen = [], set()
+    for number, row in read_lines(path):
+        where = f"{path}, line {number}"
+        if "gold" not in row:
+            raise Refused(f'{where}: no "gold"; a file without gold labels cannot be scored')
+        if row["id"] in seen:
+            raise Refused(f"{where}: id {row['id']!r} stands here a second time; ids must be unique")
+        if card.kind == "label" and row["gold"] not in card.labels:
+            raise Refused(f"{where}: gold {row['gold']!r} is not among the card's labels {list(card.labels)}")
+        seen.add(row["id"])
+        examples.append(Example(row["id"], row.get("text", {}), row["gold"], row.get("about", {})))
+    if not examples:
+        raise Refused(f"{path}: the gold file holds no examples")
+    return examples
+
+
+def read_predictions(path: Path, card: Card) -> list[Prediction]:
+    """Read a predictions file; Refused with the row for a doubled id, an unknown answer or scores that are no shares."""
+    predictions, seen = [], set()
+    for number, row in read_lines(path):
+        where = f"{path}, line {number}"
+        if "answer" not in row and card.kind != "lm":
+            raise Refused(f'{where}: no "answer"')
+        if row["id"] in seen:
+            raise Refused(f"{where}: id {row['id']!r} is predicted a second time; ids must be unique")
+        if card.kind == "label":
+            _check_label_prediction(where, row, card)
+        seen.add(row["id"])
+        predictions.append(
+            Prediction(row["id"], row.get("answer"), row.get("scores"), row.get("entities"), row.get("seen"))
+        )
+    return predictions
+
+
+def _check_label_prediction(where: str, row: Mapping[str, Any], card: Card) -> None:
+    if row["answer"] not in card.labels:
+        raise Refused(f"{where}: answer {row['answer']!r} is not among the card's labels {list(card.labels)}")
+    scores = row.get("scores")
+    if scores is None:
+        return
+    if not isinstance(scores, list) or len(scores) != len(card.labels):
+        raise Refused(f"{where}: scores must be {len(card.labels)} numbers in the order of {list(card.labels)}")
+    if not all(isinstance(p, int | float) and not isinstance(p, bool) and 0 <= p <= 1 for p in scores):
+        raise Refused(f"{where}: scores must be probabilities from 0 to 1, got {scores}")
+    if abs(sum(scores) - 1) > SUM_TOLERANCE:
+        raise Refused(f"{where}: scores sum to {sum(scores):.6f}; they must sum to 1 (give or take {SUM_TOLERANCE})")
+
+
+def join(gold: Sequence[Example], predictions: Sequence[Prediction]) -> list[tuple[Example, Prediction]]:
+    """Pair gold and predictions by id, in gold's order; Refused naming a missing, doubled or unknown id."""
+    by_id: dict[str, Prediction] = {}
+    for prediction in predictions:
+        if prediction.id in by_id:
+            raise Refused(f"id {prediction.id!r} is predicted twice")
+        by_id[prediction.id] = prediction
+    wanted = {example.id for example in gold}
+    missing = [example.id for example in gold if example.id not in by_id]
+    unknown = [prediction.id for prediction in predictions if prediction.id not in wanted]
+    if missing:
+        raise Refused(f"{len(missing)} of {len(gold)} examples have no prediction; the first is id {missing[0]!r}")
+    if unknown:
+        raise Refused(f"{len(unknown)} predictions are for ids that gold lacks; the first is id {unknown[0]!r}")
+    return [(example, by_id[example.id]) for example in gold]
+
+
+def content_hash(examples: Iterable[Example]) -> str:
+    """SHA-256 of ids, texts and gold in order (``about`` left out): equal hashes mean the same questions and answers."""
+    digest = hashlib.sha256()
+    for example in examples:
+        line = json.dumps([example.id, example.text, example.gold], ensure_ascii=False, sort_keys=True)
+        digest.update(line.encode("utf-8", "surrogatepass") + b"\n")
+    return digest.hexdigest()

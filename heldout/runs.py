@@ -1,0 +1,157 @@
+"""The run folder: made at once, written file by file under temporary names, owned by one writer at a time.
+
+    run.json {"state": "running" | "done" | "failed", "pid", "host"}   lock   options.json   environment.json   ledger.json
+    losses.jsonl   card.json   checkpoints/step-N/   model/   gold/   predictions/   fits/   scores/   report.html
+"""
+
+import fcntl
+import json
+import os
+import platform
+import shutil
+import socket
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
+from importlib import metadata
+from pathlib import Path
+from typing import Any
+
+from heldout.errors import Failed, Refused
+
+#: Distributions whose versions environment.json records.
+RECORDED = ("heldout", "torch", "transformers", "accelerate", "datasets", "tokenizers", "scikit-learn", "numpy")
+
+
+@contextmanager
+def atomic(path: Path) -> Iterator[Path]:
+    """Yield a temporary name beside ``path`` and rename it onto ``path`` once the block is through and on disk.
+
+    The block may write a file or make a folder. A kill at any moment leaves ``path`` as it was; a full disk is Failed.
+    """
+    path.parent.mkdir(parents=True, exist_ok=True)
+    temporary = path.parent / f".{path.name}.tmp-{os.getpid()}"
+    _remove(temporary)
+    try:
+        yield temporary
+        _sync(temporary)
+        if path.is_dir():
+            _remove(path)
+        temporary.rename(path)
+        _sync_entry(path.parent)
+    except OSError as error:
+        _remove(temporary)
+        raise Failed(f"{path}: could not be written ({error.strerror or error}); free some space and run again") from error
+    except BaseException:
+        _remove(temporary)
+        raise
+
+
+def write_json(path: Path, value: Any) -> None:
+    """Write one JSON value atomically, indented, with a last newline."""
+    with atomic(path) as temporary:
+        temporary.write_text(json.dumps(value, indent=2, ensure_ascii=False) + "\n", encoding="utf-8")
+
+
+def write_lines(path: Path, rows: Iterable[Mapping[str, Any]]) -> None:
+    """Write JSON objects atomically, one a line. Lone surrogates are escaped: they have no UTF-8 form."""
+    with atomic(path) as temporary, temporary.open("w", encoding="utf-8") as lines:
+        for row in rows:
+            line = json.dumps(row, ensure_ascii=False)
+            try:
+                line.encode("utf-8")
+            except UnicodeEncodeError:
+                line = json.dumps(row)
+            lines.write(line + "\n")
+
+
+def read_json(path: Path) -> Any:
+    """Read one JSON value; Refused naming the file where there is none or it is cut short."""
+    try:
+        return json.loads(path.read_text(encoding="utf-8"))
+    except FileNotFoundError:
+        raise Refused(f"{path}: no such file; is this a run folder of heldout?") from None
+    except (json.JSONDecodeError, UnicodeDecodeError) as error:
+        raise Refused(f"{path}: not JSON ({error})") from None
+
+
+@contextmanager
+def writing(folder: Path, *, resume: bool = False) -> Iterator[Path]:
+    """Hold a run folder for writing; its state is running inside, done after, failed where the block raises.
+
+    Refused when another live process holds it, or when it holds an earlier run and ``resume`` is not asked for.
+    """
+    state = folder / "run.json"
+    if state.exists() and not resume:
+        raise Refused(f"{folder}: holds a run already; continue it with --resume or choose another --out")
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise Refused(f"{folder}: cannot be made ({error.strerror}); choose another --out") from None
+    with (folder / "lock").open("a") as lock:
+        try:
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except OSError:
+            owner = json.loads(state.read_text()) if state.exists() else {}
+            raise Refused(f"{folder}: process {owner.get('pid', '?')} is writing here; wait for it or stop it") from None
+        _clear_leftovers(folder)
+        mark = {"pid": os.getpid(), "host": socket.gethostname()}
+        write_json(state, {"state": "running"} | mark)
+        try:
+            yield folder
+        except BaseException:
+            write_json(state, {"state": "failed"} | mark)
+            raise
+        write_json(state, {"state": "done"} | mark)
+
+
+def environment() -> dict[str, Any]:
+    """What the run was made with: versions, machine, threads; nothing that names a person."""
+    versions = {}
+    for name in RECORDED:
+        try:
+            versions[name] = metadata.version(name)
+        except metadata.PackageNotFoundError:
+            continue
+    return {
+        "python": platform.python_version(),
+        "platform": platform.platform(),
+        "processor": _processor(),
+        "cpus": len(os.sched_getaffinity(0)),
+        "versions": versions,
+    }
+
+
+def _processor() -> str:
+    try:
+        for line in Path("/proc/cpuinfo").read_text().splitlines():
+            if line.startswith("model name"):
+                return line.split(":", 1)[1].strip()
+    except OSError:
+        pass
+    return platform.processor()
+
+
+def _clear_leftovers(folder: Path) -> None:
+    """Remove what a killed writer left under temporary names; the lock is ours, so nobody is writing them."""
+    for leftover in folder.glob("**/.*.tmp-*"):
+        _remove(leftover)
+
+
+def _remove(path: Path) -> None:
+    if path.is_dir() and not path.is_symlink():
+        shutil.rmtree(path)
+    else:
+        path.unlink(missing_ok=True)
+
+
+def _sync(path: Path) -> None:
+    for entry in [path, *path.rglob("*")] if path.is_dir() else [path]:
+        _sync_entry(entry)
+
+
+def _sync_entry(path: Path) -> None:
+    handle = os.open(path, os.O_RDONLY)
+    try:
+        os.fsync(handle)
+    finally:
+        os.close(handle)

@@ -1,0 +1,1 @@
+"""From windows to a trained model: the plan of steps, the loop, checkpoints, prediction."""
