@@ -54,7 +54,7 @@ def _dispatch(words: list[str]) -> int:
     if name not in known:
         raise Refused(f"unknown command {name!r}{nearest(name, list(known))}; heldout --help lists them")
     module = importlib.import_module(f"heldout.scripts.{name.replace('-', '_')}")
-    options = parse(module.Options, rest, prog=f"heldout {name}", description=module.__doc__)
+    options = parse(module.Options, rest, prog=f"heldout {name}", description=module.__doc__ or "")
     status: int = module.run(options)
     return status
 

@@ -1,10 +1,10 @@
-"""Options are frozen dataclasses: each field becomes a flag with help, a key of --config FILE.toml, a line of options.json.
+"""Options are frozen dataclasses: a field is a flag with help, a key of --config FILE.toml, a line of options.json.
 
-    @dataclass(frozen=True)
-    class Options:
-        task: str = positional("what to learn: sentiment")
-        epochs: int = option(2, "passes over train")
-        label: tuple[str, ...] = option((), "map a label: 0=negative; may be given again", metavar="FROM=TO")
+@dataclass(frozen=True)
+class Options:
+    task: str = positional("what to learn: sentiment")
+    epochs: int = option(2, "passes over train")
+    label: tuple[str, ...] = option((), "map a label: 0=negative; may be given again", metavar="FROM=TO")
 """
 
 import argparse
@@ -58,7 +58,9 @@ def parse(cls: type[T], argv: Sequence[str], *, prog: str, description: str) -> 
     fields = {field.name: field for field in dataclasses.fields(cast(Any, cls))}
     for name, field in fields.items():
         _add(parser, name, field, hints[name])
-    parser.add_argument("--config", metavar="FILE.toml", help="options from a file: one key a line, as on the command line")
+    parser.add_argument(
+        "--config", metavar="FILE.toml", help="options from a file: one key a line, as on the command line"
+    )
     parser.add_argument("--debug", action="store_true", help="show the traceback of an error")
     given = vars(parser.parse_args(argv))
     given.pop("debug", None)
@@ -106,12 +108,17 @@ def _add(parser: argparse.ArgumentParser, name: str, field: "dataclasses.Field[A
         parser.add_argument(flag(name), action=argparse.BooleanOptionalAction, **extra)
         return
     else:
-        extra |= {"type": scalar, "metavar": meta["metavar"] or (name.upper() if meta.get("positional") else scalar.__name__.upper())}
+        extra |= {
+            "type": scalar,
+            "metavar": meta["metavar"] or (name.upper() if meta.get("positional") else scalar.__name__.upper()),
+        }
     if meta.get("positional"):
         count = {True: "+" if meta["required"] else "*", False: None if meta["required"] else "?"}[several]
         parser.add_argument(name, nargs=count, **extra)
     else:
-        parser.add_argument(flag(name), **extra, **({"action": "append"} if several else {}))
+        if several:
+            extra["action"] = "append"
+        parser.add_argument(flag(name), **extra)
 
 
 def _from_file(path: Path, fields: Mapping[str, Any], hints: Mapping[str, Any]) -> dict[str, Any]:

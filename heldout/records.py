@@ -152,7 +152,7 @@ def read_gold(path: Path, card: Card) -> list[Example]:
 
 
 def read_predictions(path: Path, card: Card) -> list[Prediction]:
-    """Read a predictions file; Refused with the row for a doubled id, an unknown answer or scores that are no shares."""
+    """Read a predictions file; Refused with the row for a doubled id, an unknown answer or impossible scores."""
     predictions, seen = [], set()
     for number, row in read_lines(path):
         where = f"{path}, line {number}"
@@ -201,7 +201,7 @@ def join(gold: Sequence[Example], predictions: Sequence[Prediction]) -> list[tup
 
 
 def content_hash(examples: Iterable[Example]) -> str:
-    """SHA-256 of ids, texts and gold in order (``about`` left out): equal hashes mean the same questions and answers."""
+    """SHA-256 of ids, texts and gold in order (``about`` left out): equal hashes mean equal questions and answers."""
     digest = hashlib.sha256()
     for example in examples:
         line = json.dumps([example.id, example.text, example.gold], ensure_ascii=False, sort_keys=True)

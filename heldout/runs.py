@@ -1,7 +1,7 @@
 """The run folder: made at once, written file by file under temporary names, owned by one writer at a time.
 
-    run.json {"state": "running" | "done" | "failed", "pid", "host"}   lock   options.json   environment.json   ledger.json
-    losses.jsonl   card.json   checkpoints/step-N/   model/   gold/   predictions/   fits/   scores/   report.html
+run.json {"state": "running" | "done" | "failed", "pid", "host"}   lock   options.json   environment.json   ledger.json
+losses.jsonl   card.json   checkpoints/step-N/   model/   gold/   predictions/   fits/   scores/   report.html
 """
 
 import fcntl
@@ -40,7 +40,9 @@ def atomic(path: Path) -> Iterator[Path]:
         _sync_entry(path.parent)
     except OSError as error:
         _remove(temporary)
-        raise Failed(f"{path}: could not be written ({error.strerror or error}); free some space and run again") from error
+        raise Failed(
+            f"{path}: could not be written ({error.strerror or error}); free some space and run again"
+        ) from error
     except BaseException:
         _remove(temporary)
         raise
@@ -92,7 +94,9 @@ def writing(folder: Path, *, resume: bool = False) -> Iterator[Path]:
             fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except OSError:
             owner = json.loads(state.read_text()) if state.exists() else {}
-            raise Refused(f"{folder}: process {owner.get('pid', '?')} is writing here; wait for it or stop it") from None
+            raise Refused(
+                f"{folder}: process {owner.get('pid', '?')} is writing here; wait for it or stop it"
+            ) from None
         _clear_leftovers(folder)
         mark = {"pid": os.getpid(), "host": socket.gethostname()}
         write_json(state, {"state": "running"} | mark)
