@@ -1,0 +1,102 @@
+"""Checkpoints: safetensors and JSON, written under a temporary name and renamed; a damaged one is passed over.
+
+    checkpoints/step-200/  model.safetensors  optimizer.safetensors  state.json {"step", "files": {name: sha256}, …}
+
+No generator state is kept: dropout is a function of seed and step (loop.py), the order of examples of the plan.
+"""
+
+import hashlib
+import json
+import shutil
+import sys
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import torch
+from safetensors import SafetensorError
+from safetensors.torch import load_file, load_model, save_file, save_model
+from torch import nn
+
+from heldout.runs import atomic
+
+FILES = ("model.safetensors", "optimizer.safetensors")
+
+
+def save(folder: Path, model: nn.Module, optimizer: torch.optim.Optimizer, state: Mapping[str, Any]) -> Path:
+    """Write checkpoints/step-N of a run, N = ``state["step"]``, the steps taken; Failed on a full disk."""
+    target = folder / "checkpoints" / f"step-{state['step']}"
+    with atomic(target) as temporary:
+        temporary.mkdir()
+        try:
+            save_model(model, str(temporary / FILES[0]))
+            save_file(_optimizer_tensors(optimizer), str(temporary / FILES[1]))
+        except SafetensorError as error:
+            # safetensors reports a full disk with an exception of its own; to ``atomic`` it is one of the system's.
+            raise OSError(str(error)) from error
+        sums = {name: _sha256(temporary / name) for name in FILES}
+        (temporary / "state.json").write_text(json.dumps(dict(state) | {"files": sums}, indent=2) + "\n")
+    return target
+
+
+def load(path: Path, model: nn.Module, optimizer: torch.optim.Optimizer | None) -> None:
+    """Put a checkpoint's weights into the model and, where given, its moments into the optimizer."""
+    load_model(model, path / FILES[0], strict=True)
+    if optimizer is not None:
+        _restore(optimizer, load_file(path / FILES[1]))
+
+
+def latest(folder: Path) -> tuple[Path, dict[str, Any]] | None:
+    """The newest whole checkpoint of a run and its state; damaged ones are named on stderr and passed over."""
+    for path in _by_step(folder):
+        state = _whole(path)
+        if state is not None:
+            return path, state
+        print(f"heldout: {path} is damaged; using the checkpoint before it", file=sys.stderr)
+    return None
+
+
+def prune(folder: Path, keep: set[int]) -> None:
+    """Remove all checkpoints but the two newest (the older one is the fallback of a damaged one) and ``keep``."""
+    for path in _by_step(folder)[2:]:
+        if int(path.name.removeprefix("step-")) not in keep:
+            shutil.rmtree(path)
+
+
+def _by_step(folder: Path) -> list[Path]:
+    found = (folder / "checkpoints").glob("step-*")
+    return sorted(found, key=lambda path: -int(path.name.removeprefix("step-")))
+
+
+def _whole(path: Path) -> dict[str, Any] | None:
+    try:
+        state: dict[str, Any] = json.loads((path / "state.json").read_text())
+        sums = state["files"]
+        whole = all(_sha256(path / name) == sums[name] for name in FILES)
+    except (OSError, ValueError, KeyError, TypeError):
+        return None
+    return state if whole else None
+
+
+def _sha256(path: Path) -> str:
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
+
+
+def _optimizer_tensors(optimizer: torch.optim.Optimizer) -> dict[str, torch.Tensor]:
+    """The optimizer's state as flat tensors "ROW.NAME", rows in the order of its parameters."""
+    state = optimizer.state_dict()["state"]
+    return {
+        f"{row}.{name}": torch.as_tensor(value).contiguous()
+        for row, values in state.items()
+        for name, value in values.items()
+    }
+
+
+def _restore(optimizer: torch.optim.Optimizer, tensors: Mapping[str, torch.Tensor]) -> None:
+    whole = optimizer.state_dict()
+    state: dict[int, dict[str, torch.Tensor]] = {}
+    for key, tensor in tensors.items():
+        row, name = key.split(".", 1)
+        state.setdefault(int(row), {})[name] = tensor
+    optimizer.load_state_dict({"state": state, "param_groups": whole["param_groups"]})

@@ -1,0 +1,119 @@
+"""The training loop: a generator that yields after each optimizer step. The caller logs, saves, evaluates, stops.
+
+A step is always ``--batch-size`` examples. Its windows are split over the processes, cut into micro-batches by a
+token budget, and each micro-batch's summed loss is divided by the weight of the whole step over all processes, so
+that neither accumulation nor the number of processes changes the gradient.
+"""
+
+import time
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import nullcontext
+from dataclasses import dataclass
+from typing import Any
+
+import torch
+from accelerate import Accelerator
+from torch import Tensor, nn
+
+from heldout.errors import Failed
+from heldout.train.optim import set_learning_rate
+from heldout.train.plan import Step
+from heldout.train.windows import Window, by_budget, collate
+
+Loss = Callable[[Any, Tensor, Tensor], Tensor]
+
+
+@dataclass(frozen=True)
+class Done:
+    """What one optimizer step did: ``loss`` is the mean over the step's weight, ``tokens`` are real (unpadded)."""
+
+    step: int
+    epoch: int
+    loss: float
+    learning_rate: float
+    gradient_norm: float
+    tokens: int
+    seconds: float
+
+    def to_json(self) -> dict[str, Any]:
+        """A line of losses.jsonl."""
+        return self.__dict__ | {"seconds": round(self.seconds, 4)}
+
+
+@dataclass(frozen=True)
+class Recipe:
+    """What the loop needs beyond model and data; ``windows`` lists the windows of each example."""
+
+    windows: Sequence[Sequence[Window]]
+    loss: Loss
+    rate: Callable[[int], float]
+    seed: int
+    pad_id: int
+    pad_type: int = 0
+    token_budget: int = 4096
+    clip: float = 1.0
+
+
+def train(
+    model: nn.Module, optimizer: torch.optim.Optimizer, steps: Sequence[Step], recipe: Recipe, accelerator: Accelerator
+) -> Iterator[Done]:
+    """Take the steps one by one, from wherever the list begins; model and optimizer come prepared by accelerate.
+
+    Raises Failed when the loss is no longer a number.
+    """
+    for step in steps:
+        started = time.perf_counter()
+        # Dropout is a function of seed, step and process: no generator state to save, resuming draws the same masks.
+        torch.manual_seed(step_seed(recipe.seed, step.number, accelerator.process_index))
+        model.train()
+        set_learning_rate(optimizer, recipe.rate(step.number))
+        loss, tokens = _backward(model, step, recipe, accelerator)
+        norm = accelerator.clip_grad_norm_(model.parameters(), recipe.clip)
+        optimizer.step()
+        optimizer.zero_grad()
+        if not loss == loss:
+            raise Failed(f"step {step.number}: the loss is not a number; lower --learning-rate or use --precision fp32")
+        yield Done(
+            step.number,
+            step.epoch,
+            loss,
+            recipe.rate(step.number),
+            float(norm) if norm is not None else 0.0,
+            tokens,
+            time.perf_counter() - started,
+        )
+
+
+def step_seed(seed: int, step: int, process: int) -> int:
+    """A 63-bit seed, different for every (seed, step, process): splitmix64's finaliser over the three."""
+    value = seed
+    for part in (step, process):
+        value = (value + 0x9E3779B97F4A7C15 * (part + 1)) & 0xFFFFFFFFFFFFFFFF
+        value = ((value ^ (value >> 30)) * 0xBF58476D1CE4E5B9) & 0xFFFFFFFFFFFFFFFF
+        value = ((value ^ (value >> 27)) * 0x94D049BB133111EB) & 0xFFFFFFFFFFFFFFFF
+        value ^= value >> 31
+    return value >> 1
+
+
+def _backward(model: nn.Module, step: Step, recipe: Recipe, accelerator: Accelerator) -> tuple[float, int]:
+    """Accumulate the gradients of one step; returns its mean loss over all processes and its real tokens here."""
+    windows = [window for row in step.rows for window in recipe.windows[row]]
+    total = sum(window.weight for window in windows)
+    ours = windows[accelerator.process_index :: accelerator.num_processes]
+    # A process without a share still takes part in the exchange of gradients, with a loss of zero.
+    batches = [[ours[i] for i in rows] for rows in by_budget([len(w) for w in ours], recipe.token_budget)]
+    batches = batches or [[windows[0]]]
+    summed = torch.zeros((), device=accelerator.device)
+    for number, micro in enumerate(batches):
+        last = number == len(batches) - 1
+        with nullcontext() if last else accelerator.no_sync(model):
+            batch = collate(micro, recipe.pad_id, pad_type=recipe.pad_type)
+            outputs = model(**{name: tensor.to(accelerator.device) for name, tensor in batch.inputs.items()})
+            assert batch.targets is not None
+            loss = recipe.loss(outputs, batch.targets.to(accelerator.device), batch.weights * bool(ours)) / total
+            # DDP averages the gradients of the processes; theirs must be summed.
+            accelerator.backward(loss * accelerator.num_processes)
+            summed += loss.detach()
+    if accelerator.num_processes > 1:
+        summed = accelerator.reduce(summed, "sum")
+    return float(summed), sum(map(len, ours))

@@ -1,0 +1,37 @@
+"""Which number format the matrices are multiplied in, and the accelerator that does it."""
+
+from pathlib import Path
+from typing import Literal
+
+import torch
+from accelerate import Accelerator
+
+Precision = Literal["auto", "fp32", "bf16"]
+
+
+def resolve(wanted: Precision) -> tuple[Literal["fp32", "bf16"], str]:
+    """The precision to use and the reason, in words for the person: auto is bf16 where the hardware multiplies it."""
+    if wanted != "auto":
+        return wanted, "as asked"
+    if torch.cuda.is_available():
+        has = torch.cuda.is_bf16_supported()
+        return ("bf16", "the GPU has it") if has else ("fp32", "the GPU lacks bf16")
+    flags = _cpu_flags()
+    found = sorted(flags & {"avx512_bf16", "amx_bf16", "bf16"})
+    return ("bf16", f"the CPU has {found[0]}") if found else ("fp32", "the CPU lacks bf16 instructions")
+
+
+def _cpu_flags() -> set[str]:
+    try:
+        lines = Path("/proc/cpuinfo").read_text().splitlines()
+    except OSError:
+        return set()
+    for line in lines:
+        if line.lower().startswith(("flags", "features")):
+            return set(line.split(":", 1)[1].split())
+    return set()
+
+
+def make_accelerator(precision: Literal["fp32", "bf16"]) -> Accelerator:
+    """accelerate's engine. Its precision cannot change within one process: one command uses one."""
+    return Accelerator(mixed_precision="bf16" if precision == "bf16" else "no")

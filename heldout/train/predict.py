@@ -1,0 +1,48 @@
+"""Prediction: dropout off, padding masked, one row of outputs a window, in the order of the windows."""
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+import torch
+from accelerate import Accelerator
+from accelerate.utils import gather_object
+from torch import nn
+
+from heldout.errors import Failed
+from heldout.train.windows import Window, by_budget, collate
+
+#: Padded tokens a batch. On 2 cores 2,048 predicts faster than 8,192: the activations stay in the cache.
+TOKEN_BUDGET = 2048
+
+
+def predict(
+    model: nn.Module,
+    windows: Sequence[Window],
+    accelerator: Accelerator,
+    *,
+    pad_id: int,
+    pad_type: int = 0,
+    token_budget: int = TOKEN_BUDGET,
+    pad_to: int = 0,
+    progress: Callable[[int], None] = lambda rows: None,
+) -> list[np.ndarray[Any, np.dtype[np.float32]]]:
+    """The logits of every window, float32, in the order given; each process does its share of the batches.
+
+    ``progress`` is told how many windows each batch held. Raises Failed if not exactly every window came back.
+    """
+    model.eval()
+    batches = by_budget([len(window) for window in windows], token_budget)
+    found: list[tuple[int, Any]] = []
+    for rows in batches[accelerator.process_index :: accelerator.num_processes]:
+        batch = collate([windows[row] for row in rows], pad_id, pad_type=pad_type, pad_to=pad_to)
+        with torch.inference_mode():
+            logits = model(**{name: tensor.to(accelerator.device) for name, tensor in batch.inputs.items()}).logits
+        found += zip(rows, logits.float().cpu().numpy(), strict=True)
+        progress(len(rows))
+    if accelerator.num_processes > 1:
+        found = gather_object(found)
+    by_row = dict(found)
+    if len(found) != len(windows) or len(by_row) != len(windows):
+        raise Failed(f"{len(found)} outputs came back for {len(windows)} windows; this is a fault of ours, report it")
+    return [by_row[row] for row in range(len(windows))]

@@ -1,0 +1,193 @@
+"""One training from its first step or its last checkpoint to its best weights: logs, evaluates, saves, stops early."""
+
+import json
+import signal
+import threading
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import asdict, dataclass, field, replace
+from pathlib import Path
+from types import FrameType
+from typing import Any, Literal
+
+import torch
+from accelerate import Accelerator
+from torch import nn
+
+from heldout.errors import Failed, Refused
+from heldout.runs import write_lines
+from heldout.train import checkpoint
+from heldout.train.loop import Done, Recipe, train
+from heldout.train.plan import Step
+
+
+@dataclass(frozen=True)
+class Selection:
+    """How the best weights are chosen: by which number on dev, in which direction, and when to give up."""
+
+    metric: str
+    direction: Literal["max", "min"]
+    patience: int = 0
+
+    def better(self, value: float, than: float | None) -> bool:
+        """Whether ``value`` beats ``than``; anything beats nothing, a tie beats nothing."""
+        if than is None:
+            return True
+        return value > than if self.direction == "max" else value < than
+
+
+@dataclass(frozen=True)
+class State:
+    """Where a training stands: ``step`` counts the steps taken; all of it is in every checkpoint (FAULTS T7)."""
+
+    step: int = 0
+    best_step: int | None = None
+    best_value: float | None = None
+    failures: int = 0
+    evaluations: Sequence[dict[str, Any]] = field(default_factory=list)
+
+    def evaluated(self, value: float, by: Selection) -> "State":
+        """The state after dev gave ``value`` at the current step."""
+        evaluations = [*self.evaluations, {"step": self.step, by.metric: value}]
+        if by.better(value, self.best_value):
+            return replace(self, best_step=self.step, best_value=value, failures=0, evaluations=evaluations)
+        return replace(self, failures=self.failures + 1, evaluations=evaluations)
+
+
+@dataclass(frozen=True)
+class Session:
+    """Everything one training needs besides model, optimizer and accelerator.
+
+    ``evaluate`` gives the selection's number on dev for the current weights; it is asked after the steps numbered in
+    ``evaluate_after`` (counted from 1). ``plan_hash`` ties checkpoints to the plan: another plan cannot resume them.
+    """
+
+    folder: Path
+    plan: Sequence[Step]
+    plan_hash: str
+    recipe: Recipe
+    selection: Selection
+    evaluate: Callable[[], float]
+    evaluate_after: frozenset[int]
+    save_every: int
+    report: Callable[[Done], None]
+    say: Callable[[str], None]
+    resume_hint: str
+
+
+def run(model: nn.Module, optimizer: torch.optim.Optimizer, session: Session, accelerator: Accelerator) -> State:
+    """Train until the plan or the patience ends, then load the best weights; continues from the newest checkpoint.
+
+    Raises Failed after a checkpoint when SIGINT or SIGTERM asks to stop.
+    """
+    raw = accelerator.unwrap_model(model)
+    state = _resumed(raw, optimizer, session)
+    steps = session.plan[state.step :] if not _given_up(state, session.selection) else []
+    with _interrupts() as stopped, _loss_log(session.folder, state.step, accelerator.is_main_process) as log:
+        for done in train(model, optimizer, steps, session.recipe, accelerator):
+            state = replace(state, step=done.step + 1)
+            log(done)
+            session.report(done)
+            due = state.step in session.evaluate_after
+            if due:
+                state = state.evaluated(session.evaluate(), session.selection)
+                session.say(_said(state, session.selection))
+            if due or state.step % session.save_every == 0 or stopped():
+                _save(raw, optimizer, session, state, accelerator)
+            if stopped():
+                raise Failed(f"stopped by {stopped()} after step {state.step}; continue with: {session.resume_hint}")
+            if _given_up(state, session.selection):
+                session.say(f"dev has not improved for {state.failures} evaluations: stopping early")
+                break
+    if state.best_step is not None and state.best_step != state.step:
+        checkpoint.load(session.folder / "checkpoints" / f"step-{state.best_step}", raw, None)
+    return state
+
+
+def evaluation_steps(plan: Sequence[Step], every: int) -> frozenset[int]:
+    """The steps (from 1) after which dev is asked: every ``every`` steps, or each epoch's end (0); always the last."""
+    if every:
+        return frozenset({*range(every, len(plan) + 1, every), len(plan)})
+    ends = {step.epoch: step.number + 1 for step in plan}
+    return frozenset(ends.values())
+
+
+def _given_up(state: State, selection: Selection) -> bool:
+    return bool(selection.patience) and state.failures >= selection.patience
+
+
+def _said(state: State, selection: Selection) -> str:
+    latest = state.evaluations[-1]
+    best = "the best so far" if state.best_step == state.step else f"best {state.best_value:.4f} at {state.best_step}"
+    return f"step {state.step}: dev {selection.metric} {latest[selection.metric]:.4f} ({best})"
+
+
+def _resumed(model: nn.Module, optimizer: torch.optim.Optimizer, session: Session) -> State:
+    """The state of the newest whole checkpoint, its weights loaded; a fresh state where there is none."""
+    found = checkpoint.latest(session.folder)
+    if found is None:
+        return State()
+    path, kept = found
+    if kept["plan"] != session.plan_hash:
+        raise Refused(f"{path}: was made on another plan (data, seed or batch size changed); choose another --out")
+    checkpoint.load(path, model, optimizer)
+    session.say(f"resuming after step {kept['step']}")
+    return State(**{name: kept[name] for name in State.__dataclass_fields__})
+
+
+def _save(
+    model: nn.Module, optimizer: torch.optim.Optimizer, session: Session, state: State, accelerator: Accelerator
+) -> None:
+    if accelerator.is_main_process:
+        checkpoint.save(session.folder, model, optimizer, asdict(state) | {"plan": session.plan_hash})
+        checkpoint.prune(session.folder, {state.best_step} if state.best_step is not None else set())
+    accelerator.wait_for_everyone()
+
+
+@contextmanager
+def _interrupts() -> Iterator[Callable[[], str]]:
+    """Note SIGINT and SIGTERM instead of dying of them; yields a function that names the signal that came, or ''.
+
+    Only the main thread of a process may set handlers; elsewhere signals do what they always did.
+    """
+    came: list[str] = []
+
+    def note(number: int, frame: FrameType | None) -> None:
+        came.append(signal.Signals(number).name)
+
+    if threading.current_thread() is not threading.main_thread():
+        yield lambda: ""
+        return
+    before = {number: signal.signal(number, note) for number in (signal.SIGINT, signal.SIGTERM)}
+    try:
+        yield lambda: came[0] if came else ""
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)
+
+
+@contextmanager
+def _loss_log(folder: Path, taken: int, main: bool) -> Iterator[Callable[[Done], None]]:
+    """Append to losses.jsonl, after cutting off what an interrupted life logged past its last checkpoint."""
+    if not main:
+        yield lambda done: None
+        return
+    path = folder / "losses.jsonl"
+    if path.exists():
+        write_lines(path, [row for row in _whole_lines(path) if row["step"] < taken])
+    with path.open("a", encoding="utf-8") as lines:
+
+        def log(done: Done) -> None:
+            lines.write(json.dumps(done.to_json()) + "\n")
+            lines.flush()
+
+        yield log
+
+
+def _whole_lines(path: Path) -> Iterator[dict[str, Any]]:
+    """The rows of a jsonl file whose last line may have been cut by a kill."""
+    for line in path.read_text(encoding="utf-8").splitlines():
+        try:
+            yield json.loads(line)
+        except json.JSONDecodeError:
+            return

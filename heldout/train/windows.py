@@ -1,0 +1,83 @@
+"""Windows: what one forward pass sees of an example. Most examples are one window; a long text may be several."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import torch
+from torch import Tensor
+
+#: The target of positions that take no part in a loss (torch's cross entropy skips it).
+IGNORED = -100
+
+
+@dataclass(frozen=True)
+class Window:
+    """One row of a batch.
+
+    ``example`` is the row of its example; ``inputs`` are lists of equal length under the model's own names;
+    ``target`` is a label id, a list of ids (one a position), a (start, end) pair, or None where gold is unknown;
+    ``weight`` is its share of the loss: the windows of one example sum to 1.
+    """
+
+    example: int
+    inputs: Mapping[str, Sequence[int]]
+    target: Any = None
+    weight: float = 1.0
+
+    def __len__(self) -> int:
+        """Its length in tokens, special tokens included."""
+        return len(self.inputs["input_ids"])
+
+
+@dataclass(frozen=True)
+class Batch:
+    """Padded tensors: ``inputs`` of shape (rows, longest), ``targets``, ``weights`` (rows,)."""
+
+    inputs: dict[str, Tensor]
+    targets: Tensor | None
+    weights: Tensor
+
+
+def collate(windows: Sequence[Window], pad_id: int, *, pad_type: int = 0, pad_to: int = 0) -> Batch:
+    """Pad windows on the right to the longest of them (or to ``pad_to``, if longer) and mask the padding."""
+    longest = max(pad_to, *map(len, windows))
+    fill = {"input_ids": pad_id, "token_type_ids": pad_type}
+    inputs = {
+        name: _padded([window.inputs[name] for window in windows], longest, fill.get(name, 0))
+        for name in windows[0].inputs
+    }
+    inputs["attention_mask"] = _padded([[1] * len(window) for window in windows], longest, 0)
+    return Batch(inputs, _targets(windows, longest), torch.tensor([window.weight for window in windows]))
+
+
+def _padded(rows: Sequence[Sequence[int]], longest: int, fill: int) -> Tensor:
+    return torch.tensor([[*row, *[fill] * (longest - len(row))] for row in rows], dtype=torch.long)
+
+
+def _targets(windows: Sequence[Window], longest: int) -> Tensor | None:
+    targets = [window.target for window in windows]
+    if targets[0] is None:
+        return None
+    if isinstance(targets[0], list):
+        return _padded(targets, longest, IGNORED)
+    return torch.tensor(targets, dtype=torch.long)
+
+
+def by_budget(lengths: Sequence[int], token_budget: int) -> list[list[int]]:
+    """Rows grouped into batches of at most ``token_budget`` padded tokens, longest first; a longer row stands alone.
+
+    A pure function of the lengths, so the batches are the same whatever the number of processes.
+
+    >>> by_budget([3, 9, 4, 2], token_budget=8)
+    [[1], [2, 0], [3]]
+    """
+    batches: list[list[int]] = []
+    room = 0
+    for row in sorted(range(len(lengths)), key=lambda row: -lengths[row]):
+        if room == 0:
+            batches.append([])
+            room = max(token_budget // max(lengths[row], 1), 1)
+        batches[-1].append(row)
+        room -= 1
+    return batches
