@@ -53,7 +53,13 @@ def nearest(word: str, known: Sequence[str]) -> str:
 
 def parse(cls: type[T], argv: Sequence[str], *, prog: str, description: str) -> T:
     """Parse a command's arguments into its options; values of --config stand under those given on the command line."""
-    parser = _Parser(prog=prog, description=description, formatter_class=argparse.RawDescriptionHelpFormatter)
+    # No abbreviations: --epoch would silently mean another flag once a second one starts with it.
+    parser = _Parser(
+        prog=prog,
+        description=description,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+        allow_abbrev=False,
+    )
     hints = get_type_hints(cls)
     fields = {field.name: field for field in dataclasses.fields(cast(Any, cls))}
     for name, field in fields.items():
@@ -62,17 +68,17 @@ def parse(cls: type[T], argv: Sequence[str], *, prog: str, description: str) -> 
         "--config", metavar="FILE.toml", help="options from a file: one key a line, as on the command line"
     )
     parser.add_argument("--debug", action="store_true", help="show the traceback of an error")
-    given = vars(parser.parse_args(argv))
+    # Intermixed: "report A --out F B" means A and B, which plain parse_args takes for a mistake.
+    given = vars(parser.parse_intermixed_args(argv))
     given.pop("debug", None)
     config = given.pop("config", None)
     values = _from_file(Path(config), fields, hints) if config else {}
     values |= {name: tuple(value) if isinstance(value, list) else value for name, value in given.items()}
     for name, field in fields.items():
-        if name not in values:
-            if field.metadata["required"]:
-                shown = name.upper() if field.metadata.get("positional") else flag(name)
-                raise Refused(f"{prog} needs {shown}: {field.metadata['help']}")
-            values[name] = field.default
+        if field.metadata["required"] and values.get(name, ()) == ():
+            shown = name.upper() if field.metadata.get("positional") else flag(name)
+            raise Refused(f"{prog} needs {shown}: {field.metadata['help']}")
+        values.setdefault(name, field.default)
     return cls(**values)
 
 
@@ -83,7 +89,13 @@ def flag(name: str) -> str:
 
 def to_json(options: Any) -> dict[str, Any]:
     """The options as options.json has them."""
-    return {k: list(v) if isinstance(v, tuple) else v for k, v in dataclasses.asdict(options).items()}
+    return {k: _plain(v) for k, v in dataclasses.asdict(options).items()}
+
+
+def _plain(value: Any) -> Any:
+    if isinstance(value, tuple):
+        return [_plain(item) for item in value]
+    return str(value) if isinstance(value, Path) else value
 
 
 def _shape(hint: Any) -> tuple[Any, bool]:
@@ -113,8 +125,8 @@ def _add(parser: argparse.ArgumentParser, name: str, field: "dataclasses.Field[A
             "metavar": meta["metavar"] or (name.upper() if meta.get("positional") else scalar.__name__.upper()),
         }
     if meta.get("positional"):
-        count = {True: "+" if meta["required"] else "*", False: None if meta["required"] else "?"}[several]
-        parser.add_argument(name, nargs=count, **extra)
+        # Never required by argparse: --config may give it; parse says what is missing.
+        parser.add_argument(name, nargs="*" if several else "?", **extra)
     else:
         if several:
             extra["action"] = "append"
@@ -124,8 +136,8 @@ def _add(parser: argparse.ArgumentParser, name: str, field: "dataclasses.Field[A
 def _from_file(path: Path, fields: Mapping[str, Any], hints: Mapping[str, Any]) -> dict[str, Any]:
     try:
         rows = tomllib.loads(path.read_text(encoding="utf-8"))
-    except FileNotFoundError:
-        raise Refused(f"{path}: no such --config file") from None
+    except OSError as error:
+        raise Refused(f"{path}: the --config file cannot be read ({error.strerror})") from None
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
         raise Refused(f"{path}: not TOML ({error})") from None
     values = {}
@@ -133,6 +145,8 @@ def _from_file(path: Path, fields: Mapping[str, Any], hints: Mapping[str, Any]) 
         name = key.replace("-", "_")
         if name not in fields:
             raise Refused(f"{path}: unknown option {key!r}{nearest(name, list(fields))}")
+        if name in values:
+            raise Refused(f"{path}: {key!r} is given twice, once with - and once with _; keep one")
         values[name] = _coerced(path, key, value, hints[name])
     return values
 
@@ -143,10 +157,11 @@ def _coerced(path: Path, key: str, value: Any, hint: Any) -> Any:
         allowed, wanted = get_args(scalar), "one of " + ", ".join(map(str, get_args(scalar)))
     else:
         allowed, wanted = None, f"a {scalar.__name__}"
+    accepted, convert = {float: ((int, float), float), Path: (str, Path)}.get(scalar, (scalar, scalar))
     items = value if isinstance(value, list) and several else [value]
     for item in items:
-        fits = item in allowed if allowed else isinstance(item, (int, float) if scalar is float else scalar)
+        fits = item in allowed if allowed else isinstance(item, accepted)
         if not fits or (isinstance(item, bool) and scalar is not bool):
             raise Refused(f"{path}: {key} = {item!r} must be {wanted}")
-    cast_items = [float(item) if scalar is float else item for item in items]
-    return tuple(cast_items) if several else cast_items[0]
+    converted = [item if allowed else convert(item) for item in items]
+    return tuple(converted) if several else converted[0]
