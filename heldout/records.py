@@ -85,7 +85,9 @@ def read_card(path: Path) -> Card:
         row = json.loads(path.read_text(encoding="utf-8"))
     except FileNotFoundError:
         raise Refused(f"{path}: no such card; give --card a JSON file (docs/predictions.md shows one)") from None
-    except (json.JSONDecodeError, UnicodeDecodeError) as error:
+    except OSError as error:
+        raise Refused(f"{path}: the card cannot be read ({error.strerror})") from None
+    except (json.JSONDecodeError, UnicodeDecodeError, RecursionError) as error:
         raise Refused(f"{path}: the card is not JSON ({error}); docs/predictions.md shows one") from None
     if not isinstance(row, dict):
         raise Refused(f"{path}: the card must be a JSON object; docs/predictions.md shows one")
@@ -100,6 +102,11 @@ def read_card(path: Path) -> Card:
     for key in ("labels", "metrics", "slices"):
         if not isinstance(row.get(key, []), list) or not all(isinstance(value, str) for value in row.get(key, [])):
             raise Refused(f"{path}: {key} must be a list of strings")
+    if not row["metrics"]:
+        raise Refused(f"{path}: metrics is empty; name at least the main one, such as accuracy")
+    collapse = row.get("collapse", {})
+    if not isinstance(collapse, dict) or not all(isinstance(value, str) for value in collapse.values()):
+        raise Refused(f"{path}: collapse must be an object from label to label")
     if row["kind"] == "label" and (len(row["labels"]) < 2 or len(set(row["labels"])) != len(row["labels"])):
         raise Refused(f"{path}: a card of kind label needs two or more distinct labels, got {row['labels']}")
     return Card(
@@ -109,7 +116,7 @@ def read_card(path: Path) -> Card:
         labels=tuple(row["labels"]),
         metrics=tuple(row["metrics"]),
         slices=tuple(row.get("slices", [])),
-        collapse=dict(row.get("collapse", {})),
+        collapse=dict(collapse),
         citation=str(row.get("citation", "")),
     )
 
@@ -127,10 +134,22 @@ def read_lines(path: Path) -> Iterator[tuple[int, dict[str, Any]]]:
                 yield number, row
     except FileNotFoundError:
         raise Refused(f"{path}: no such file") from None
-    except json.JSONDecodeError as error:
-        raise Refused(f"{path}, line {number}: not JSON ({error.msg}); every line must be one JSON object") from None
+    except OSError as error:
+        raise Refused(f"{path}: cannot be read ({error.strerror})") from None
+    except (json.JSONDecodeError, RecursionError) as error:
+        message = error.msg if isinstance(error, json.JSONDecodeError) else "nested too deeply"
+        raise Refused(f"{path}, line {number}: not JSON ({message}); every line must be one JSON object") from None
+    except UnicodeDecodeError:
+        raise Refused(f"{path}: not UTF-8 at byte {_bad_byte(path)}; save it as UTF-8") from None
+
+
+def _bad_byte(path: Path) -> int:
+    """The offset of the first byte that is not UTF-8; the reader's own error counts from its buffer's start."""
+    try:
+        path.read_bytes().decode("utf-8")
     except UnicodeDecodeError as error:
-        raise Refused(f"{path}: not UTF-8 (byte {error.start} of the block); save it as UTF-8") from None
+        return error.start
+    return 0
 
 
 def read_gold(path: Path, card: Card) -> list[Example]:
@@ -144,6 +163,9 @@ def read_gold(path: Path, card: Card) -> list[Example]:
             raise Refused(f"{where}: id {row['id']!r} stands here a second time; ids must be unique")
         if card.kind == "label" and row["gold"] not in card.labels:
             raise Refused(f"{where}: gold {row['gold']!r} is not among the card's labels {list(card.labels)}")
+        for key in ("text", "about"):
+            if not isinstance(row.get(key, {}), dict):
+                raise Refused(f'{where}: "{key}" must be an object of named fields, got {row[key]!r:.40}')
         seen.add(row["id"])
         examples.append(Example(row["id"], row.get("text", {}), row["gold"], row.get("about", {})))
     if not examples:
@@ -162,6 +184,7 @@ def read_predictions(path: Path, card: Card) -> list[Prediction]:
             raise Refused(f"{where}: id {row['id']!r} is predicted a second time; ids must be unique")
         if card.kind == "label":
             _check_label_prediction(where, row, card)
+        _check_seen(where, row.get("seen"))
         seen.add(row["id"])
         predictions.append(
             Prediction(row["id"], row.get("answer"), row.get("scores"), row.get("entities"), row.get("seen"))
@@ -181,6 +204,12 @@ def _check_label_prediction(where: str, row: Mapping[str, Any], card: Card) -> N
         raise Refused(f"{where}: scores must be probabilities from 0 to 1, got {scores}")
     if abs(sum(scores) - 1) > SUM_TOLERANCE:
         raise Refused(f"{where}: scores sum to {sum(scores):.6f}; they must sum to 1 (give or take {SUM_TOLERANCE})")
+
+
+def _check_seen(where: str, seen: Any) -> None:
+    counts = seen.values() if isinstance(seen, dict) else [None]
+    if seen is not None and not all(type(count) is int and count >= 0 for count in counts):
+        raise Refused(f'{where}: "seen" must be an object of counts, such as {{"tokens": 9, "lost": 0}}')
 
 
 def join(gold: Sequence[Example], predictions: Sequence[Prediction]) -> list[tuple[Example, Prediction]]:

@@ -4,6 +4,7 @@ run.json {"state": "running" | "done" | "failed", "pid", "host"}   lock   option
 losses.jsonl   card.json   checkpoints/step-N/   model/   gold/   predictions/   fits/   scores/   report.html
 """
 
+import errno
 import fcntl
 import json
 import os
@@ -11,27 +12,31 @@ import platform
 import shutil
 import socket
 from collections.abc import Iterable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from importlib import metadata
 from pathlib import Path
 from typing import Any
 
-from heldout.errors import Failed, Refused
+from heldout.errors import Failed, HeldoutError, Refused
 
 #: Distributions whose versions environment.json records.
 RECORDED = ("heldout", "torch", "transformers", "accelerate", "datasets", "tokenizers", "scikit-learn", "numpy")
+
+#: What the system says where there is no room: the disk, a quota, the largest file allowed.
+FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 
 
 @contextmanager
 def atomic(path: Path) -> Iterator[Path]:
     """Yield a temporary name beside ``path`` and rename it onto ``path`` once the block is through and on disk.
 
-    The block may write a file or make a folder. A kill at any moment leaves ``path`` as it was; a full disk is Failed.
+    The block may write a file or make a folder. A kill at any moment leaves a file as it was, and a folder that was
+    not there absent; a folder that is replaced is gone for a moment. A full disk is Failed.
     """
-    path.parent.mkdir(parents=True, exist_ok=True)
     temporary = path.parent / f".{path.name}.tmp-{os.getpid()}"
-    _remove(temporary)
     try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        _remove(temporary)
         yield temporary
         _sync(temporary)
         if path.is_dir():
@@ -39,31 +44,35 @@ def atomic(path: Path) -> Iterator[Path]:
         temporary.rename(path)
         _sync_entry(path.parent)
     except OSError as error:
-        _remove(temporary)
-        raise Failed(
-            f"{path}: could not be written ({error.strerror or error}); free some space and run again"
-        ) from error
+        with suppress(OSError):
+            _remove(temporary)
+        advice = "free some space and run again" if error.errno in FULL else "choose another place"
+        raise Failed(f"{path}: could not be written ({error.strerror or error}); {advice}") from error
     except BaseException:
         _remove(temporary)
         raise
 
 
 def write_json(path: Path, value: Any) -> None:
-    """Write one JSON value atomically, indented, with a last newline."""
+    """Write one JSON value atomically, indented, with a last newline. Lone surrogates are escaped."""
     with atomic(path) as temporary:
-        temporary.write_text(json.dumps(value, indent=2, ensure_ascii=False) + "\n", encoding="utf-8")
+        temporary.write_text(_dumps(value, indent=2) + "\n", encoding="utf-8")
 
 
 def write_lines(path: Path, rows: Iterable[Mapping[str, Any]]) -> None:
     """Write JSON objects atomically, one a line. Lone surrogates are escaped: they have no UTF-8 form."""
     with atomic(path) as temporary, temporary.open("w", encoding="utf-8") as lines:
         for row in rows:
-            line = json.dumps(row, ensure_ascii=False)
-            try:
-                line.encode("utf-8")
-            except UnicodeEncodeError:
-                line = json.dumps(row)
-            lines.write(line + "\n")
+            lines.write(_dumps(row) + "\n")
+
+
+def _dumps(value: Any, indent: int | None = None) -> str:
+    text = json.dumps(value, indent=indent, ensure_ascii=False)
+    try:
+        text.encode("utf-8")
+    except UnicodeEncodeError:
+        return json.dumps(value, indent=indent)
+    return text
 
 
 def read_json(path: Path) -> Any:
@@ -76,6 +85,12 @@ def read_json(path: Path) -> Any:
         raise Refused(f"{path}: not JSON ({error})") from None
 
 
+def refuse_taken(folder: Path) -> None:
+    """Refused where the folder holds a run already: a command asks before its work, not after it."""
+    if (folder / "run.json").exists():
+        raise Refused(f"{folder}: holds a run already; continue it with --resume or choose another --out")
+
+
 @contextmanager
 def writing(folder: Path, *, resume: bool = False) -> Iterator[Path]:
     """Hold a run folder for writing; its state is running inside, done after, failed where the block raises.
@@ -83,13 +98,12 @@ def writing(folder: Path, *, resume: bool = False) -> Iterator[Path]:
     Refused when another live process holds it, or when it holds an earlier run and ``resume`` is not asked for.
     """
     state = folder / "run.json"
-    if state.exists() and not resume:
-        raise Refused(f"{folder}: holds a run already; continue it with --resume or choose another --out")
     try:
         folder.mkdir(parents=True, exist_ok=True)
+        lock = (folder / "lock").open("a")
     except OSError as error:
-        raise Refused(f"{folder}: cannot be made ({error.strerror}); choose another --out") from None
-    with (folder / "lock").open("a") as lock:
+        raise Refused(f"{folder}: cannot be written in ({error.strerror}); choose another --out") from None
+    with lock:
         try:
             fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except OSError:
@@ -97,13 +111,18 @@ def writing(folder: Path, *, resume: bool = False) -> Iterator[Path]:
             raise Refused(
                 f"{folder}: process {owner.get('pid', '?')} is writing here; wait for it or stop it"
             ) from None
+        # With the lock held: a run that ended while we looked counts as one.
+        if not resume:
+            refuse_taken(folder)
         _clear_leftovers(folder)
         mark = {"pid": os.getpid(), "host": socket.gethostname()}
         write_json(state, {"state": "running"} | mark)
         try:
             yield folder
         except BaseException:
-            write_json(state, {"state": "failed"} | mark)
+            # On a full disk this fails too; the first error is the one to tell.
+            with suppress(HeldoutError):
+                write_json(state, {"state": "failed"} | mark)
             raise
         write_json(state, {"state": "done"} | mark)
 
