@@ -1,8 +1,10 @@
 """The ``heldout`` command: finds scripts/COMMAND.py by name and runs it. Importing this imports no torch."""
 
 import importlib
+import os
 import signal
 import sys
+import traceback
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -27,19 +29,29 @@ def main(argv: Sequence[str] | None = None) -> int:
     """Run one command; returns 0 done, 1 the work failed, 2 the call or its data are wrong."""
     words = list(sys.argv[1:] if argv is None else argv)
     try:
-        return _dispatch(words)
-    except HeldoutError as error:
-        if "--debug" in words:
-            raise
-        print(f"heldout: {error}", file=sys.stderr)
-        return error.status
+        status = _dispatch(words)
+        # Here, not at exit: a reader of the pipe that has gone must be met inside this try.
+        sys.stdout.flush()
+        return status
+    except BrokenPipeError:
+        # The reader of a pipe (head, less) has gone: nothing more to say, and nothing left to flush at exit.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 1
     except KeyboardInterrupt:
         print("heldout: stopped", file=sys.stderr)
         return 128 + signal.SIGINT
-    except BrokenPipeError:
-        # The reader of a pipe (head, less) has gone: nothing more to say to anyone.
-        sys.stderr.close()
-        return 1
+    except Exception as error:
+        if "--debug" in words:
+            traceback.print_exc()
+        print(f"heldout: {_one_line(error)}", file=sys.stderr)
+        return error.status if isinstance(error, HeldoutError) else 1
+
+
+def _one_line(error: Exception) -> str:
+    """Our own errors as they are; anything else is a fault of ours, so it says how to see more."""
+    known = isinstance(error, HeldoutError)
+    message = str(error) if known else f"{type(error).__name__}: {error} (a fault in heldout; --debug shows where)"
+    return " ".join(message.split())
 
 
 def _dispatch(words: list[str]) -> int:

@@ -73,7 +73,7 @@ def test_a_full_disk_is_a_failure_that_leaves_the_old_file(tmp_path: Path) -> No
     # Past the limit the kernel sends SIGXFSZ, which Python ignores, so that write() fails as on a full disk.
     resource.setrlimit(resource.RLIMIT_FSIZE, (1000, hard))
     try:
-        with pytest.raises(Failed, match="could not be written .*free some space"):
+        with pytest.raises(Failed, match=r"could not be written .*free some space"):
             write_json(path, "x" * 2000)
     finally:
         resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
@@ -128,9 +128,9 @@ def test_a_second_run_in_the_same_folder_is_refused(tmp_path: Path) -> None:
 def test_a_second_writer_is_refused_and_the_first_is_named(tmp_path: Path, resume: bool) -> None:
     with holder(tmp_path) as first:
         try:
-            with pytest.raises(Refused, match=f"process {first.pid} is writing here"):
-                with writing(tmp_path, resume=resume):
-                    pytest.fail("a second writer was let in")
+            says = f"process {first.pid} is writing here"
+            with pytest.raises(Refused, match=says), writing(tmp_path, resume=resume):
+                pytest.fail("a second writer was let in")
             assert state(tmp_path) == "running"
             assert any(name.startswith(".model.tmp-") for name in names(tmp_path))
         finally:
