@@ -4,55 +4,11 @@ A task is a frozen dataclass of functions: ``dataclasses.replace(task, loss=…)
 """
 
 import importlib
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Literal
-
-import numpy as np
-from transformers import PreTrainedTokenizerFast
 
 from heldout.errors import Refused
 from heldout.options import nearest
-from heldout.records import Example, Prediction
-from heldout.train.loop import Loss
-from heldout.train.windows import Window
-
-Long = Literal["head", "tail", "head+tail", "windows"]
-Logits = Sequence["np.ndarray[Any, np.dtype[np.float32]]"]
-
-
-@dataclass(frozen=True)
-class Encoding:
-    """How texts become windows: at most ``max_length`` tokens, and what happens to longer texts."""
-
-    tokenizer: PreTrainedTokenizerFast
-    labels: Sequence[str]
-    max_length: int
-    long: Long = "head"
-
-
-@dataclass(frozen=True)
-class Encoded:
-    """The windows of every example, in order, and what was read of each: {"tokens", "lost"}."""
-
-    windows: Sequence[Sequence[Window]]
-    seen: Sequence[dict[str, int]]
-
-
-@dataclass(frozen=True)
-class Task:
-    """A task: ``encode`` makes windows, ``loss`` is summed over a micro-batch, ``decode`` makes predictions.
-
-    ``decode`` gets the examples, what was encoded, the logits of all windows in order, and the labels in the order
-    of the logits.
-    """
-
-    name: str
-    model: Any
-    encode: Callable[[Sequence[Example], Encoding], Encoded]
-    loss: Loss
-    decode: Callable[[Sequence[Example], Encoded, Logits, Sequence[str]], list[Prediction]]
+from heldout.train.task import Task
 
 
 def names() -> list[str]:

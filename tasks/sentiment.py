@@ -17,7 +17,7 @@ from torch import Tensor
 from transformers import AutoModelForSequenceClassification, PreTrainedTokenizerFast
 
 from heldout.records import Example, Prediction
-from heldout.tasks import Encoded, Encoding, Logits, Long, Task
+from heldout.train.task import Encoded, Encoding, Logits, Long, Task
 from heldout.train.losses import cross_entropy
 from heldout.train.windows import Window
 

@@ -52,22 +52,24 @@ def load_tokenizer(source: Source, max_length: int) -> PreTrainedTokenizerFast:
 
 
 def load_model(
-    auto_class: Any, source: Source, *, labels: Sequence[str], seed: int, overrides: Mapping[str, Any]
+    auto_class: Any,
+    source: Source,
+    *,
+    labels: Sequence[str] | None = None,
+    seed: int = 0,
+    overrides: Mapping[str, Any] | None = None,
 ) -> PreTrainedModel:
-    """A model of ``auto_class`` with a head for ``labels``; the seed is set before the head is drawn (FAULTS T9).
+    """A model of ``auto_class``, with a head for ``labels`` where they are given, else with the head it has.
 
-    ``overrides`` replace values of the config, e.g. attention_probs_dropout_prob.
+    The seed is set before a head is drawn (FAULTS T9). ``overrides`` replace values of the config, such as
+    attention_probs_dropout_prob.
     """
     check_folder(source)
     with _readable_errors(source, "model"), _quiet():
         config = AutoConfig.from_pretrained(
-            source.name,
-            num_labels=len(labels),
-            id2label=dict(enumerate(labels)),
-            label2id={label: row for row, label in enumerate(labels)},
-            trust_remote_code=source.trust_remote_code,
+            source.name, trust_remote_code=source.trust_remote_code, **({} if labels is None else _head(labels))
         )
-        for name, value in overrides.items():
+        for name, value in (overrides or {}).items():
             if not hasattr(config, name):
                 raise Refused(f"{source.name}: a {config.model_type} config has no {name}; leave that option out")
             setattr(config, name, value)
@@ -81,6 +83,14 @@ def load_model(
         )
     assert isinstance(model, PreTrainedModel)
     return model
+
+
+def _head(labels: Sequence[str]) -> dict[str, Any]:
+    return {
+        "num_labels": len(labels),
+        "id2label": dict(enumerate(labels)),
+        "label2id": {label: row for row, label in enumerate(labels)},
+    }
 
 
 def max_positions(model: PreTrainedModel) -> int | None:

@@ -1,0 +1,172 @@
+"""Fine-tuning: from prepared splits to the best weights in model/, whatever the task."""
+
+import os
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Literal
+
+from accelerate import Accelerator
+
+from heldout.errors import Refused
+from heldout.eval import metrics
+from heldout.eval.table import tabulate
+from heldout.ledger import read_ledger, write_ledger
+from heldout.options import REQUIRED, option
+from heldout.records import Card, Example, Prediction
+from heldout.train.loop import Done, Recipe
+from heldout.train.models import Source, load_model, load_tokenizer, max_positions
+from heldout.train.optim import linear_schedule, make_optimizer
+from heldout.train.plan import make_plan, plan_hash
+from heldout.train.precision import Precision, make_accelerator, resolve
+from heldout.train.progress import progress, say
+from heldout.train.session import Selection, Session, evaluation_steps, run
+from heldout.train.system import System, load_system, pad_id
+from heldout.train.task import Encoding, Long, Task
+
+
+@dataclass(frozen=True)
+class FitOptions:
+    """How a model is fine-tuned; commands inherit these."""
+
+    model: str = option(REQUIRED, "the encoder to start from: a folder or a hub id", metavar="MODEL")
+    max_length: int = option(256, "tokens the model reads at a time, special tokens included")
+    long: Long = option("head", "what is read of a longer text")
+    batch_size: int = option(16, "examples an optimizer step, over all processes")
+    epochs: int = option(2, "passes over train")
+    max_steps: int = option(0, "stop after so many steps (0: no limit)")
+    learning_rate: float = option(5e-5, "the highest learning rate, after the warm-up")
+    weight_decay: float = option(0.01, "decay of matrices; biases and norms have none")
+    warmup: float = option(0.1, "share of the steps in which the learning rate rises")
+    attention_dropout: float | None = option(
+        None, "dropout of the attention (default: the model's own; 0 more than doubles the speed on a CPU)"
+    )
+    precision: Precision = option("auto", "auto is bf16 where the hardware multiplies it")
+    token_budget: int = option(4096, "padded tokens a micro-batch: less memory, the same result")
+    select: Literal["main", "loss"] = option("main", "best weights by dev's main metric (highest) or loss (lowest)")
+    patience: int = option(0, "stop after so many evaluations without a better one (0: never)")
+    eval_every: int = option(0, "steps between evaluations on dev (0: each epoch's end)")
+    save_every: int = option(500, "steps between checkpoints")
+    trust_remote_code: bool = option(False, "let code that comes with the model run on this machine")
+
+
+@dataclass(frozen=True)
+class Job:
+    """One fine-tuning: where it is written, what it is trained and chosen on, how."""
+
+    folder: Path
+    task: Task
+    card: Card
+    train: Sequence[Example]
+    dev: Sequence[Example]
+    dev_hash: str
+    options: FitOptions
+    seed: int
+    resume_hint: str
+
+
+def finetune(job: Job) -> System:
+    """Train (or continue, or find it done), leave the best weights in model/, and return the system."""
+    precision, reason = resolve(job.options.precision)
+    accelerator = make_accelerator(precision)
+    if accelerator.is_main_process:
+        say(f"precision {precision}: {reason}; {accelerator.num_processes} process(es) on {accelerator.device.type}")
+    if not (job.folder / "model").exists():
+        system = _train(job, accelerator)
+        if accelerator.is_main_process:
+            system.save(job.folder)
+        return system
+    limits: Mapping[str, Any] = {"max_length": job.options.max_length, "long": job.options.long}
+    return load_system(job.task, Source(str(job.folder / "model")), job.card.labels, limits, accelerator)
+
+
+def _train(job: Job, accelerator: Accelerator) -> System:
+    options = job.options
+    source = Source(options.model, options.trust_remote_code)
+    encoding = Encoding(load_tokenizer(source, options.max_length), job.card.labels, options.max_length, options.long)
+    model = load_model(
+        job.task.model, source, labels=job.card.labels, seed=job.seed, overrides=_overrides(options.attention_dropout)
+    )
+    _check_length(options, max_positions(model))
+    encoded = job.task.encode(job.train, encoding)
+    plan = make_plan(
+        [sum(map(len, windows)) for windows in encoded.windows],
+        batch_size=options.batch_size,
+        epochs=options.epochs,
+        seed=job.seed,
+        max_steps=options.max_steps,
+    )
+    hashed = plan_hash(plan, [example.id for example in job.train])
+    optimizer = make_optimizer(model, learning_rate=options.learning_rate, weight_decay=options.weight_decay)
+    model, optimizer = accelerator.prepare(model, optimizer)
+    system = System(job.task, model, encoding, accelerator)
+    dev = job.task.encode(job.dev, encoding)
+    selection = _selection(job)
+
+    def evaluate() -> float:
+        return value_of(selection.metric, job.card, job.dev, system.answer(job.dev, dev, "dev"))
+
+    if accelerator.is_main_process:
+        _note_in_ledger(job, hashed, selection)
+    with progress("training", len(plan), "steps", shown=accelerator.is_main_process) as advance:
+        session = Session(
+            folder=job.folder,
+            plan=plan,
+            plan_hash=hashed,
+            recipe=Recipe(
+                windows=encoded.windows,
+                loss=job.task.loss,
+                rate=linear_schedule(peak=options.learning_rate, steps=len(plan), warmup=options.warmup),
+                seed=job.seed,
+                pad_id=pad_id(encoding),
+                pad_type=encoding.tokenizer.pad_token_type_id,
+                token_budget=options.token_budget,
+            ),
+            selection=selection,
+            evaluate=evaluate,
+            evaluate_after=evaluation_steps(plan, options.eval_every),
+            save_every=options.save_every,
+            report=lambda done: advance(1, _note(done)),
+            say=say if accelerator.is_main_process else lambda message: None,
+            resume_hint=job.resume_hint,
+        )
+        run(model, optimizer, session, accelerator)
+    return system
+
+
+def value_of(metric: str, card: Card, gold: Sequence[Example], predictions: Sequence[Prediction]) -> float:
+    """One number of one system, without interval: what a checkpoint is chosen by."""
+    found, table = metrics.find(metric), tabulate(card, gold, predictions)
+    return float(found.value(found.columns(table).sum(axis=0, keepdims=True))[0])
+
+
+def _overrides(attention_dropout: float | None) -> dict[str, Any]:
+    return {} if attention_dropout is None else {"attention_probs_dropout_prob": attention_dropout}
+
+
+def _check_length(options: FitOptions, positions: int | None) -> None:
+    if positions is not None and options.max_length > positions:
+        raise Refused(
+            f"--max-length {options.max_length}: {options.model} has {positions} positions; ask for {positions} or less"
+        )
+
+
+def _selection(job: Job) -> Selection:
+    if job.options.select == "loss":
+        return Selection("nll", "min", job.options.patience)
+    return Selection(job.card.metrics[0], "max", job.options.patience)
+
+
+def _note(done: Done) -> str:
+    return f"loss {done.loss:.3f}, {done.tokens / done.seconds:,.0f} tokens/s"
+
+
+def _note_in_ledger(job: Job, hashed: str, selection: Selection) -> None:
+    ledger = read_ledger(job.folder).with_plan(hashed)
+    chosen = f"checkpoint with the {selection.direction}imum of {selection.metric}"
+    write_ledger(job.folder, ledger.with_fitted(chosen, "dev", job.dev_hash, len(job.dev)))
+
+
+def is_main_process() -> bool:
+    """Whether this process is the one that writes, known before torch is imported: accelerate launch sets RANK."""
+    return os.environ.get("RANK", "0") == "0"
