@@ -1,0 +1,117 @@
+"""What every baseline must keep; each is found by listing the folder."""
+
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+
+import pytest
+
+from heldout.baselines import BASELINES, BaselineOptions, find
+from heldout.errors import Refused
+from heldout.eval.table import tabulate
+from heldout.records import Card, Example, Prediction, read_predictions
+from heldout.runs import write_lines
+
+CARD = Card("films", "1", "label", ("negative", "positive"), ("accuracy", "nll"))
+DEFAULT = BaselineOptions()
+#: Fits every baseline on the same texts and prints its predictions: run under several hash seeds.
+PROGRAM = """
+import json, sys
+from heldout.baselines import BASELINES, BaselineOptions
+from heldout.records import Card, Example
+card = Card("films", "1", "label", ("negative", "positive"), ("accuracy", "nll"))
+words = ["plot", "actor", "scene", "music", "joke", "ending", "camera", "script"]
+def examples(n, kind):
+    return [
+        Example(f"{kind}{i}", {"text": f"a {('great', 'dull')[i % 2]} {words[i % 8]} and {words[i * 5 % 7]}"},
+                ("positive", "negative")[i % 2]) for i in range(n)]
+train, dev = examples(60, "t"), examples(20, "d")
+for name, baseline in BASELINES.items():
+    fitted = baseline.fit(train, dev, card, 0, BaselineOptions())
+    print(name, dict(fitted.chosen_on_dev), json.dumps([p.to_json() for p in fitted.predict(dev)]))
+"""
+
+
+def examples(*rows: tuple[str, str]) -> list[Example]:
+    return [Example(str(i), {"text": text}, label) for i, (text, label) in enumerate(rows)]
+
+
+TRAIN = examples(
+    ("a good film with a good plot", "positive"),
+    ("a great film, a joy", "positive"),
+    ("a good joke and a great plot", "positive"),
+    ("a bad film with a dull plot", "negative"),
+    ("a dull joke, a bad film", "negative"),
+)
+DEV = examples(("a great plot", "positive"), ("a dull plot", "negative"))
+TEST = examples(("nothing known", "positive"), ("good", "negative"), ("", "negative"), ("bad é 🎬", "negative"))
+
+
+def predictions(kind: str, test: Sequence[Example] = TEST) -> list[Prediction]:
+    return BASELINES[kind].fit(TRAIN, DEV, CARD, 0, DEFAULT).predict(test)
+
+
+def test_the_folder_holds_three_baselines() -> None:
+    assert list(BASELINES) == ["lexicon", "majority", "tfidf"]
+    assert all(baseline.name == name for name, baseline in BASELINES.items())
+
+
+def test_an_unknown_baseline_names_the_nearest() -> None:
+    with pytest.raises(Refused, match="'tf-idf' is unknown; did you mean tfidf"):
+        find("tf-idf")
+
+
+@pytest.mark.parametrize("kind", BASELINES)
+def test_each_example_gets_one_prediction_that_a_predictions_file_takes(kind: str, tmp_path: Path) -> None:
+    said = predictions(kind)
+    assert [prediction.id for prediction in said] == [example.id for example in TEST]
+    write_lines(tmp_path / "said.jsonl", (prediction.to_json() for prediction in said))
+    assert read_predictions(tmp_path / "said.jsonl", CARD) == said
+    assert len(tabulate(CARD, TEST, said)) == 4
+
+
+@pytest.mark.parametrize("kind", BASELINES)
+def test_a_prediction_does_not_depend_on_what_else_is_predicted(kind: str) -> None:
+    assert [predictions(kind, [example])[0] for example in TEST] == predictions(kind)
+    assert predictions(kind, []) == []
+
+
+@pytest.mark.parametrize("kind", BASELINES)
+def test_test_gold_and_dev_are_no_part_of_what_is_learnt(kind: str) -> None:
+    """With one C to choose from, only train could tell two fits apart; test's gold never can."""
+    swapped = [Example(e.id, e.text, "positive" if e.gold == "negative" else "negative") for e in TEST]
+    assert predictions(kind, swapped) == predictions(kind)
+
+
+@pytest.mark.parametrize("kind", BASELINES)
+def test_labels_are_known_by_name_whatever_the_order_of_the_card(kind: str) -> None:
+    turned = Card("films", "1", "label", ("positive", "negative"), ("accuracy", "nll"))
+    there = BASELINES[kind].fit(TRAIN, DEV, turned, 0, DEFAULT).predict(TEST)
+    for one, other in zip(predictions(kind), there, strict=True):
+        assert one.answer == other.answer
+        assert one.scores == (other.scores and other.scores[::-1])
+
+
+@pytest.mark.parametrize("kind", BASELINES)
+def test_an_empty_train_split_is_refused(kind: str) -> None:
+    with pytest.raises(Refused):
+        BASELINES[kind].fit([], DEV, CARD, 0, DEFAULT)
+
+
+def test_predictions_are_the_same_under_every_hash_seed() -> None:
+    said = [
+        subprocess.run(
+            [sys.executable, "-c", PROGRAM],
+            env=os.environ | {"PYTHONHASHSEED": seed},
+            capture_output=True,
+            text=True,
+            check=True,
+        ).stdout
+        for seed in ("1", "2")
+    ]
+    assert said[0] == said[1]
+    assert [line.split()[0] for line in said[0].splitlines()] == ["lexicon", "majority", "tfidf"]
+    assert len(json.loads(said[0].splitlines()[0].split("} ", 1)[1])) == 20
