@@ -155,14 +155,16 @@ def _bad_byte(path: Path) -> int:
 def read_gold(path: Path, card: Card) -> list[Example]:
     """Read a gold file; Refused with the row for a doubled id or, on a label card, a gold that is no label."""
     examples, seen = [], set()
+    # Gold may use the labels that the card's collapse makes (HANS: non-entailment).
+    labels = [*card.labels, *(label for label in card.collapse.values() if label not in card.labels)]
     for number, row in read_lines(path):
         where = f"{path}, line {number}"
         if "gold" not in row:
             raise Refused(f'{where}: no "gold"; a file without gold labels cannot be scored')
         if row["id"] in seen:
             raise Refused(f"{where}: id {row['id']!r} stands here a second time; ids must be unique")
-        if card.kind == "label" and row["gold"] not in card.labels:
-            raise Refused(f"{where}: gold {row['gold']!r} is not among the card's labels {list(card.labels)}")
+        if card.kind == "label" and row["gold"] not in labels:
+            raise Refused(f"{where}: gold {row['gold']!r} is not among the card's labels {labels}")
         for key in ("text", "about"):
             if not isinstance(row.get(key, {}), dict):
                 raise Refused(f'{where}: "{key}" must be an object of named fields, got {row[key]!r:.40}')

@@ -1,1 +1,91 @@
-"""One file a family of metrics; each metric is a function of sums over examples, so that it can be resampled."""
+"""Metrics, one file a family: a module here lists its metrics in METRICS and is found by listing the folder.
+
+A metric is sums of per-example columns and a function of those sums. That is what makes resampling cheap: the sums
+of a bootstrap replicate are its counts (how often each example was drawn) times the columns.
+"""
+
+import importlib
+import pkgutil
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from functools import cache
+from typing import Any
+
+import numpy as np
+
+from heldout.errors import Refused
+from heldout.eval.table import FloatArray, Table
+from heldout.options import nearest
+from heldout.records import Card
+
+
+def no_extras(table: Table, seed: int) -> dict[str, Any]:
+    """Nothing to say beside the value."""
+    return {}
+
+
+@dataclass(frozen=True)
+class Metric:
+    """A metric over a table of n examples.
+
+    columns: Table → (n, k) sufficient statistics of each example; whatever is fixed before resampling (the labels
+        that have gold, the edges of bins) is fixed here.
+    value: sums of columns (R, k) → (R,), NaN where a replicate holds no example.
+    extras: (Table, seed) → further keys of the entry in scores.json.
+    share: a plain share of examples, whose columns are (hit, 1): Wilson's interval holds where there are no groups.
+    """
+
+    name: str
+    kinds: tuple[str, ...]
+    needs_scores: bool
+    unit: str
+    higher_is_better: bool
+    columns: Callable[[Table], FloatArray]
+    value: Callable[[FloatArray], FloatArray]
+    extras: Callable[[Table, int], Mapping[str, Any]] = no_extras
+    share: bool = False
+    only_two_labels: bool = False
+
+    def of(self, table: Table) -> float:
+        """The value on a table, summed in float64."""
+        return float(self.value(self.columns(table).sum(axis=0, keepdims=True))[0])
+
+
+@cache
+def known() -> dict[str, Metric]:
+    """Every metric of this folder by name."""
+    found: dict[str, Metric] = {}
+    for module in pkgutil.iter_modules(__path__):
+        for metric in importlib.import_module(f"{__name__}.{module.name}").METRICS:
+            if metric.name in found:
+                raise ValueError(f"two metrics are named {metric.name}")
+            found[metric.name] = metric
+    return found
+
+
+def find(name: str) -> Metric:
+    """The metric of this name; Refused naming the nearest known one."""
+    if name not in known():
+        raise Refused(f"metric {name!r} is unknown{nearest(name, list(known()))}; known are {', '.join(known())}")
+    return known()[name]
+
+
+def chosen(card: Card, table: Table) -> list[Metric]:
+    """The card's metrics in its order, and after ece its two-label sibling where there are two labels."""
+    names = list(dict.fromkeys(card.metrics))
+    if "ece" in names and "ece_positive" not in names and len(table.labels) == 2:
+        names.insert(names.index("ece") + 1, "ece_positive")
+    metrics = [find(name) for name in names]
+    for metric in metrics:
+        if card.kind not in metric.kinds:
+            raise Refused(f"card {card.name!r}: metric {metric.name!r} is for {', '.join(metric.kinds)} cards only")
+        if metric.only_two_labels and len(table.labels) != 2:
+            raise Refused(f"card {card.name!r}: metric {metric.name!r} needs two labels, got {len(table.labels)}")
+    return metrics
+
+
+def ratio(sums: FloatArray) -> FloatArray:
+    """The value of a mean whose columns are (x, 1): Σx / Σ1, NaN where nothing was drawn."""
+    with np.errstate(invalid="ignore", divide="ignore"):
+        quotient: FloatArray = sums[:, 0] / sums[:, 1]
+    return quotient

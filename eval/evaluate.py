@@ -1,0 +1,56 @@
+"""From tables to entries: every metric on every slice under every variant, with intervals from one resampling."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from heldout.eval.metrics import Metric
+from heldout.eval.statistics import Bundle, Sampling, Statistic, bootstrap, percentiles, wilson
+from heldout.eval.table import FloatArray, IntArray, Table
+
+Entries = dict[str, dict[str, Any]]
+#: The variant that is the predictions as given, and the slice that is the whole set.
+PLAIN = WHOLE = ""
+
+
+def evaluate(
+    tables: Mapping[str, Table], metrics: Sequence[Metric], rows: Mapping[str, IntArray], sampling: Sampling
+) -> dict[str, dict[str, Entries]]:
+    """The entry of every metric, by variant and slice; all intervals come from one resampling of the whole set."""
+    able = [metric for metric in metrics if not (metric.needs_scores and tables[PLAIN].scores is None)]
+    order = [(variant, metric) for variant in tables for metric in able]
+    parts = {(variant, key): table.take(where) for variant, table in tables.items() for key, where in rows.items()}
+    bundles = {
+        key: Bundle(where, [Statistic(m.columns(parts[variant, key]), m.value) for variant, m in order], sampling)
+        for key, where in rows.items()
+    }
+    absent = {metric.name: _absent(tables[PLAIN]) for metric in metrics}
+    entries = {variant: {key: dict(absent) for key in rows} for variant in tables}
+    for (key, bundle), replicates in zip(bundles.items(), bootstrap(list(bundles.values()), sampling), strict=True):
+        for (variant, metric), drawn in zip(order, replicates, strict=True):
+            interval = _interval(metric, parts[variant, key], bundle, drawn, sampling)
+            entries[variant][key][metric.name] = _entry(metric, parts[variant, key], interval, sampling.seed)
+    return entries
+
+
+def _absent(table: Table) -> dict[str, Any]:
+    some = "" if table.unscored == len(table) else f": {table.unscored} of {len(table)} predictions have none"
+    return {"value": None, "note": f"needs scores{some}"}
+
+
+def _entry(metric: Metric, table: Table, interval: Mapping[str, Any], seed: int) -> dict[str, Any]:
+    numbers = {"value": metric.of(table), "low": interval["low"], "high": interval["high"], "n": len(table)}
+    return numbers | {"unit": metric.unit, "method": interval["method"], **metric.extras(table, seed)}
+
+
+def _interval(
+    metric: Metric, table: Table, bundle: Bundle, replicates: FloatArray, sampling: Sampling
+) -> dict[str, Any]:
+    """Wilson's for a share without groups, else the percentiles of the replicates; none from one unit alone."""
+    if metric.share and sampling.groups is None:
+        low, high = wilson(float(table.correct.sum()), len(table))
+        return {"low": low, "high": high, "method": "Wilson 95%"}
+    if len(bundle.units) < 2:
+        unit = "example" if sampling.groups is None else "group"
+        return {"low": None, "high": None, "method": f"no interval: all in one {unit}"}
+    low, high = percentiles(replicates)
+    return {"low": low, "high": high, "method": sampling.method}

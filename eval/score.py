@@ -1,0 +1,157 @@
+"""Scores of a system as scores/NAME.json has them: of one data set, or of every data set in a run folder."""
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from heldout.errors import Refused
+from heldout.eval import metrics as metric_folder
+from heldout.eval import slices as slice_folder
+from heldout.eval.differences import domain_drop
+from heldout.eval.evaluate import PLAIN, WHOLE, Entries, evaluate
+from heldout.eval.fits import fit_temperature
+from heldout.eval.statistics import REPLICATES, Sampling, group_codes
+from heldout.eval.table import BINS, IntArray, tabulate
+from heldout.fits import Fit, apply, write_fit
+from heldout.ledger import Ledger, read_ledger, write_ledger
+from heldout.records import Card, Example, Prediction, content_hash, join, read_card, read_gold, read_predictions
+from heldout.runs import read_json, write_json
+
+DEV = "dev"
+
+
+def score(
+    card: Card,
+    gold: Sequence[Example],
+    predictions: Sequence[Prediction],
+    *,
+    data: str,
+    fits: Sequence[Fit] = (),
+    replicates: int = REPLICATES,
+    seed: int = 0,
+    bins: int = BINS,
+) -> dict[str, Any]:
+    """The scores of one system's predictions on the data set named ``data``, ready for JSON.
+
+    Every number has its 95% interval and every slice its n. Every fit gives a variant with the same metrics and
+    slices; it says what it was fitted on, and ``in_sample`` is true where that is this very data.
+    Refused where ids or labels don't match the card.
+    """
+    rows, of_system = _rows(card, join(gold, predictions))
+    tables = {PLAIN: tabulate(card, gold, predictions, bins=bins)}
+    tables |= {fit.kind: tabulate(card, gold, apply(fit, predictions), bins=bins) for fit in fits}
+    metrics = metric_folder.chosen(card, tables[PLAIN])
+    entries = evaluate(tables, metrics, rows, Sampling(len(gold), group_codes(gold), replicates, seed))
+    blocks = {variant: _block(entries[variant], rows, of_system) for variant in tables}
+    gold_hash = content_hash(gold)
+    return {
+        "card": card.name,
+        "version": card.version,
+        "data": data,
+        "n": len(gold),
+        "gold_hash": gold_hash,
+        "replicates": replicates,
+        "seed": seed,
+        **blocks[PLAIN],
+        "variants": {fit.kind: _provenance(fit, gold_hash) | blocks[fit.kind] for fit in fits},
+    }
+
+
+def _rows(card: Card, pairs: Sequence[tuple[Example, Prediction]]) -> tuple[dict[str, IntArray], set[str]]:
+    """The rows of the whole set and of every slice, and the names of those slices that belong to one system."""
+    rows: dict[str, IntArray] = {WHOLE: np.arange(len(pairs))}
+    of_system = set()
+    for slice_ in slice_folder.chosen(card):
+        for key, found in slice_folder.parts(slice_, pairs).items():
+            rows[key] = np.array(found)
+            of_system |= {key} if slice_.of_system else set()
+    return rows, of_system
+
+
+def _block(entries: Mapping[str, Entries], rows: Mapping[str, IntArray], of_system: set[str]) -> dict[str, Any]:
+    """The "metrics" and "slices" of one variant."""
+    slices: dict[str, Any] = {}
+    for key, where in rows.items():
+        if key != WHOLE:
+            slices[key] = {"n": len(where), "metrics": entries[key]}
+            slices[key] |= {"of_system": True} if key in of_system else {}
+    return {"metrics": entries[WHOLE], "slices": slices}
+
+
+def _provenance(fit: Fit, gold_hash: str) -> dict[str, Any]:
+    in_sample = fit.fitted_on.get("hash") == gold_hash
+    return {"parameters": dict(fit.parameters), "fitted_on": dict(fit.fitted_on), "in_sample": in_sample}
+
+
+def score_run(
+    folder: Path, data: str | None = None, *, replicates: int = REPLICATES, seed: int = 0, bins: int = BINS
+) -> dict[str, dict[str, Any]]:
+    """Score the data sets of a run folder (or the one named ``data``); returns them by name, tests first, dev last.
+
+    A temperature is fitted on dev where dev's predictions have scores; it is kept in fits/, the ledger says what it
+    was fitted on, and each scores/NAME.json shows its effect. A shifted test set also has the "drop" from the first.
+    """
+    card = read_card(folder / "card.json")
+    names = names_of(folder) if data is None else [data]
+    read = {name: read_data(folder, name, card) for name in names}
+    fits = _fitted(folder, card)
+    ledger = _ledger(folder)
+    first = names_of(folder)[0]
+    scored = {}
+    for name, (gold, predictions) in read.items():
+        row = score(card, gold, predictions, data=name, fits=fits, replicates=replicates, seed=seed, bins=bins)
+        row["fitted_on_this"] = ledger.fitted_on(row["gold_hash"])
+        if name not in (first, DEV):
+            start = read.get(first) or read_data(folder, first, card)
+            drop = domain_drop(card, start, (gold, predictions), replicates=replicates, seed=seed, bins=bins)
+            row["drop"] = {"from": first, "metrics": drop}
+        write_json(folder / "scores" / f"{name}.json", row)
+        scored[name] = row
+    return scored
+
+
+def read_data(folder: Path, name: str, card: Card) -> tuple[list[Example], list[Prediction]]:
+    """Gold and predictions of one data set of a run folder, checked to be of the same examples."""
+    return read_pair(folder / "gold" / f"{name}.jsonl", folder / "predictions" / f"{name}.jsonl", card)
+
+
+def read_pair(gold_file: Path, predictions_file: Path, card: Card) -> tuple[list[Example], list[Prediction]]:
+    """A gold file and a predictions file; Refused naming the predictions file where their ids don't match."""
+    gold, predictions = read_gold(gold_file, card), read_predictions(predictions_file, card)
+    try:
+        join(gold, predictions)
+    except Refused as error:
+        raise Refused(f"{predictions_file}: {error}; it must hold one line for each id of {gold_file}") from None
+    return gold, predictions
+
+
+def names_of(folder: Path) -> list[str]:
+    """The data sets of a run folder: test sets as its options order them (the first is in-domain), others, dev last."""
+    found = sorted({path.stem for kind in ("gold", "predictions") for path in (folder / kind).glob("*.jsonl")})
+    if not found:
+        raise Refused(f"{folder}: holds no gold/NAME.jsonl and predictions/NAME.jsonl; run finetune or predict first")
+    options = read_json(folder / "options.json") if (folder / "options.json").exists() else {}
+    given = [str(test).split("=", 1)[0] for test in options.get("test") or ()]
+    tests = [name for name in given if name in found] + [name for name in found if name not in (*given, DEV)]
+    return tests + [name for name in found if name == DEV]
+
+
+def _fitted(folder: Path, card: Card) -> list[Fit]:
+    """The temperature fitted on the run's dev split, written to fits/ and into the ledger; none without scores."""
+    if not all((folder / kind / f"{DEV}.jsonl").exists() for kind in ("gold", "predictions")):
+        return []
+    gold, predictions = read_data(folder, DEV, card)
+    if all(prediction.scores is None for prediction in predictions):
+        return []
+    fit = fit_temperature(card, gold, predictions, DEV)
+    write_fit(folder / "fits" / f"{fit.kind}.json", fit)
+    ledger = _ledger(folder).with_fitted(fit.kind, DEV, fit.fitted_on["hash"], fit.fitted_on["n"])
+    write_ledger(folder, ledger)
+    return [fit]
+
+
+def _ledger(folder: Path) -> Ledger:
+    """The run's ledger, empty where other tools made the folder."""
+    return read_ledger(folder) if (folder / "ledger.json").exists() else Ledger()

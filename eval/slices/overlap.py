@@ -1,0 +1,17 @@
+"""overlap: whether the same text, or nearly the same, also stands in train (``about.overlap``: exact or near).
+
+Scores with and without such texts tell learning from memory. Where no example is marked there is nothing to show.
+"""
+
+from heldout.eval.slices import Slice
+from heldout.records import Example, Prediction
+
+REST = "not in train"
+
+
+def _value(example: Example, prediction: Prediction) -> str | None:
+    overlap = example.about.get("overlap")
+    return None if overlap is None else f"in train ({overlap})"
+
+
+SLICE = Slice("overlap", _value, order=(REST, "in train (exact)", "in train (near)"), rest=REST, always=True)

@@ -1,0 +1,105 @@
+"""Scores as text for the terminal: what a stranger can read without knowing scores.json."""
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from heldout.eval.score import names_of
+from heldout.records import read_card
+from heldout.runs import read_json
+
+#: The metric that shows a variant's effect slice by slice: the first of these that the card has.
+SHOWN_BY_SLICE = ("ece", "ece_mass", "nll", "brier")
+
+
+def render(scores: Mapping[str, Any]) -> str:
+    """One data set: what was scored, every metric with its interval, every slice, and how intervals were made."""
+    title = f"{scores['data']}: {scores['n']} examples of {scores['card']}, version {scores['version']}"
+    blocks = [[title, *_warnings(scores)], _metrics(scores), _slices(scores), _drop(scores), _methods(scores)]
+    return "\n\n".join("\n".join(lines) for lines in blocks if lines)
+
+
+def run_table(folder: Path) -> str:
+    """A run folder at a glance: a row for the run and each of its baselines, the main metric on every data set."""
+    main = read_card(folder / "card.json").metrics[0]
+    names = [name for name in names_of(folder) if (folder / "scores" / f"{name}.json").exists()]
+    rows = [[f"{main} (95% interval)", *names]]
+    for system in [folder, *sorted(path.parent for path in folder.glob("baselines/*/card.json"))]:
+        files = [system / "scores" / f"{name}.json" for name in names]
+        entries = [read_json(file)["metrics"][main] if file.exists() else None for file in files]
+        cells = ["" if entry is None else f"{_value(entry)} ({_interval(entry)})" for entry in entries]
+        rows.append([system.resolve().name, *cells])
+    return "\n".join(_aligned(rows))
+
+
+def _warnings(scores: Mapping[str, Any]) -> list[str]:
+    lines = []
+    if scores.get("fitted_on_this"):
+        lines.append(f"Not held out: {', '.join(scores['fitted_on_this'])} fitted on this data.")
+    for name, variant in scores["variants"].items():
+        found = ", ".join(f"{value:.3f}" for value in variant["parameters"].values())
+        fitted_on = f"{variant['fitted_on']['split']} ({variant['fitted_on']['n']} examples)"
+        own = ", which is this very data: not held out" if variant["in_sample"] else ""
+        lines.append(f"After {name}: {name} {found}, fitted on {fitted_on}{own}.")
+    return lines
+
+
+def _metrics(scores: Mapping[str, Any]) -> list[str]:
+    variants = scores["variants"]
+    rows = [["", "value", "95% interval", *(f"after {name}" for name in variants)]]
+    for name, entry in scores["metrics"].items():
+        after = [_value(variants[variant]["metrics"][name]) for variant in variants]
+        rows.append([name, _value(entry), _interval(entry), *after])
+        if "debiased" in entry:
+            rows.append(["  without the bias of noise", f"{entry['debiased']:.3f}"])
+            expected = entry["expected_if_calibrated"]
+            rows.append(["  if perfectly calibrated", f"{expected['value']:.3f}", f"up to {expected['high']:.3f}"])
+        if entry.get("floored"):
+            rows.append([f"  {entry['floored']} examples got no probability for gold (counted as 1e-12)"])
+    return _aligned(rows)
+
+
+def _slices(scores: Mapping[str, Any]) -> list[str]:
+    main = next(iter(scores["metrics"]))
+    second = next((name for name in SHOWN_BY_SLICE if name in scores["metrics"] and name != main), None)
+    rows = [["slice", "n", main, "95% interval"]]
+    if second:
+        rows[0] += [second, *(f"after {name}" for name in scores["variants"])]
+    for key, part in scores["slices"].items():
+        entry = part["metrics"][main]
+        rows.append([key, str(part["n"]), _value(entry), _interval(entry)])
+        if second:
+            sources = [scores, *scores["variants"].values()]
+            rows[-1] += [_value(source["slices"][key]["metrics"][second]) for source in sources]
+    return _aligned(rows) if len(rows) > 1 else []
+
+
+def _drop(scores: Mapping[str, Any]) -> list[str]:
+    if "drop" not in scores:
+        return []
+    main, entry = next(iter(scores["drop"]["metrics"].items()))
+    return [f"Drop in {main} from {scores['drop']['from']}: {_value(entry)} ({_interval(entry)})."]
+
+
+def _methods(scores: Mapping[str, Any]) -> list[str]:
+    by_method: dict[str, list[str]] = {}
+    for name, entry in scores["metrics"].items():
+        if "method" in entry:
+            by_method.setdefault(entry["method"], []).append(name)
+    return [f"Intervals of {', '.join(names)}: {method}." for method, names in by_method.items()]
+
+
+def _value(entry: Mapping[str, Any]) -> str:
+    return str(entry["note"]) if entry["value"] is None else f"{entry['value']:.3f}"
+
+
+def _interval(entry: Mapping[str, Any]) -> str:
+    return "" if entry.get("low") is None else f"{entry['low']:.3f} to {entry['high']:.3f}"
+
+
+def _aligned(rows: Sequence[Sequence[str]]) -> list[str]:
+    """The rows with their columns aligned; a row of one cell is a remark and widens nothing."""
+    columns = max(map(len, rows))
+    full = [row for row in rows if len(row) > 1]
+    widths = [max(len(row[i]) for row in full if i < len(row)) for i in range(columns)]
+    return ["  ".join(f"{cell:<{width}}" for cell, width in zip(row, widths, strict=False)).rstrip() for row in rows]

@@ -1,0 +1,86 @@
+"""Score predictions: a run folder's, or any system's from its files, with intervals and slices.
+
+heldout score RUN                                                   every data set of a run; writes RUN/scores/
+heldout score --card F --gold F --predictions F                     any system's answers; docs/predictions.md
+heldout score … --dev-gold F --dev-predictions F                    also after a temperature fitted on dev
+"""
+
+import json as jsons
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from heldout.errors import Refused
+from heldout.eval.fits import fit_temperature
+from heldout.eval.score import read_pair, score, score_run
+from heldout.eval.statistics import REPLICATES
+from heldout.eval.table import BINS
+from heldout.eval.text import render
+from heldout.options import option, positional
+from heldout.records import read_card
+from heldout.runs import write_json
+
+
+@dataclass(frozen=True)
+class Options:
+    """What ``heldout score`` takes."""
+
+    run: str = positional("a run folder; leave it out where files are given", default="")
+    data: str | None = option(None, "the one data set of the run to score, or the name to give the gold file")
+    card: str | None = option(None, "the card: labels in order and metrics", metavar="FILE")
+    gold: str | None = option(None, "gold, a JSON line an example", metavar="FILE")
+    predictions: str | None = option(None, "predictions, a JSON line an example", metavar="FILE")
+    dev_gold: str | None = option(None, "gold of a dev split, to fit a temperature on", metavar="FILE")
+    dev_predictions: str | None = option(None, "predictions on that dev split, with scores", metavar="FILE")
+    out: str | None = option(None, "where to write the scores of files as JSON", metavar="FILE")
+    json: bool = option(False, "print JSON: one data set's scores, or those of a whole run by name")
+    replicates: int = option(REPLICATES, "bootstrap replicates")
+    seed: int = option(0, "seed of the bootstrap")
+    bins: int = option(BINS, "bins of the calibration errors")
+
+
+def run(options: Options) -> int:
+    """Score and print; 0 when done."""
+    if options.bins < 1 or options.seed < 0:
+        raise Refused("--bins must be at least 1 and --seed at least 0")
+    settings = {"replicates": options.replicates, "seed": options.seed, "bins": options.bins}
+    files = {"--card": options.card, "--gold": options.gold, "--predictions": options.predictions}
+    if options.run:
+        _refuse_both(options, files)
+        scored: Mapping[str, Any] = score_run(Path(options.run), options.data, **settings)
+    else:
+        missing = [name for name, file in files.items() if file is None]
+        if missing:
+            raise Refused(f"score needs a run folder, or files: {missing[0]} is missing; docs/predictions.md shows one")
+        row = _score_files(options, settings)
+        scored = {row["data"]: row}
+    one = len(scored) == 1 and (options.data or not options.run)
+    if options.json:
+        print(jsons.dumps(next(iter(scored.values())) if one else scored, indent=2, ensure_ascii=False))
+    else:
+        print("\n\n\n".join(render(row) for row in scored.values()))
+    return 0
+
+
+def _refuse_both(options: Options, files: Mapping[str, str | None]) -> None:
+    more = {**files, "--dev-gold": options.dev_gold, "--dev-predictions": options.dev_predictions, "--out": options.out}
+    given = [name for name, file in more.items() if file is not None]
+    if given:
+        raise Refused(f"{given[0]} goes with files and {options.run} is a run folder; give one or the other")
+
+
+def _score_files(options: Options, settings: Mapping[str, int]) -> dict[str, Any]:
+    assert options.card and options.gold and options.predictions
+    card = read_card(Path(options.card))
+    gold, predictions = read_pair(Path(options.gold), Path(options.predictions), card)
+    fits = []
+    if (options.dev_gold is None) != (options.dev_predictions is None):
+        raise Refused("--dev-gold and --dev-predictions go together: a temperature is fitted on both")
+    if options.dev_gold and options.dev_predictions:
+        dev = read_pair(Path(options.dev_gold), Path(options.dev_predictions), card)
+        fits = [fit_temperature(card, *dev, split=options.dev_gold)]
+    row = score(card, gold, predictions, data=options.data or Path(options.gold).stem, fits=fits, **settings)
+    if options.out:
+        write_json(Path(options.out), row)
+    return row
