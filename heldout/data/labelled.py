@@ -1,0 +1,130 @@
+"""Rows with a text and one label each, as examples: columns found, labels named, texts cleaned, drops counted."""
+
+from collections import Counter
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from heldout.data.cleaning import CLEANING, LOOK, clean, has_markup
+from heldout.data.defaults import IDENTITY, LABEL, TEXT
+from heldout.data.labels import BINARY, label_names, raw_label
+from heldout.data.names import Reading
+from heldout.data.sources import Loaded
+from heldout.data.table import Row, Table, column, need_column
+from heldout.errors import Refused
+from heldout.options import nearest
+from heldout.records import Example, content_hash
+
+ABOUT = ("group", "domain", "pair")
+
+
+@dataclass(frozen=True)
+class Texts:
+    """The texts of a table in row order, cleaned where ``cleaned`` says how many changed (None: not asked to)."""
+
+    texts: Sequence[str]
+    cleaned: int | None
+
+
+def read_texts(table: Table, reading: Reading) -> Texts:
+    """The text of every row, stripped, cleaned as ``--clean`` says; Refused for a value that is no string."""
+    name = need_column(table, reading.columns.get("text"), TEXT, "text")
+    texts = [_text(table, row, name) for row in table.rows]
+    wanted = reading.clean == "on" or (reading.clean == "auto" and (table.markup or has_markup(texts[:LOOK])))
+    if not wanted:
+        return Texts(texts, None)
+    done = [clean(text) for text in texts]
+    return Texts([text.strip() for text in done], sum(a != b for a, b in zip(texts, done, strict=True)))
+
+
+def _text(table: Table, row: Row, name: str) -> str:
+    value = row.values.get(name)
+    if value is None:
+        return ""
+    if not isinstance(value, str):
+        raise Refused(f"{table.source}, {row.place}: {name} is {_shown(value)}, not a text")
+    return value.strip()
+
+
+def read_labelled(
+    table: Table, reading: Reading, known: Collection[str] = (), binary: Mapping[str, str] = BINARY
+) -> Loaded:
+    """Examples of a label task; Refused naming row and value for a label outside ``known`` where that is given."""
+    texts = read_texts(table, reading)
+    golds = _golds(table, reading, known, binary)
+    ids, notes = _ids(table, reading)
+    about = _about_columns(table, reading)
+    dropped: Counter[str] = Counter()
+    examples = []
+    for row, identity, text, gold in zip(table.rows, ids, texts.texts, golds, strict=True):
+        if gold is None:
+            dropped["no_label"] += 1
+        elif not text:
+            dropped["empty_text"] += 1
+        else:
+            examples.append(Example(identity, {"text": text}, gold, _about(row, about)))
+    if not examples:
+        why = ", ".join(f"{n} rows {reason.replace('_', ' ')}" for reason, n in dropped.items()) or "no rows"
+        raise Refused(f"{table.source}: no example is left ({why})")
+    if texts.cleaned:
+        notes["texts_cleaned"] = texts.cleaned
+    cleaning = CLEANING if texts.cleaned is not None else ()
+    kept = tuple(examples)
+    return Loaded(table.source, kept, content_hash(kept), dict(dropped), {**table.notes, **notes}, cleaning)
+
+
+def _golds(table: Table, reading: Reading, known: Collection[str], binary: Mapping[str, str]) -> list[str | None]:
+    name = need_column(table, reading.columns.get("label"), LABEL, "label")
+    raw = [raw_label(row.values.get(name), table.names.get(name)) for row in table.rows]
+    named = label_names(dict.fromkeys(raw), reading.labels, known, binary)
+    if known:
+        for row, value in zip(table.rows, raw, strict=True):
+            label = named[value]
+            if label is not None and label not in known:
+                raise Refused(
+                    f"{table.source}, {row.place}: label {_shown(value)} is not one of {', '.join(known)}"
+                    f"{nearest(label, list(known))}; name it with --label {value}=LABEL (or {value}=- to leave it out)"
+                )
+    return [named[value] for value in raw]
+
+
+def _ids(table: Table, reading: Reading) -> tuple[list[str], dict[str, int]]:
+    """The source's own ids where they are there and unique, else its name and the row's number."""
+    wanted = reading.columns.get("id")
+    name = column(table, wanted, IDENTITY, "id")
+    numbered = [f"{table.stem}:{row.number}" for row in table.rows]
+    if name is None:
+        return numbered, {}
+    own = ["" if row.values.get(name) is None else str(row.values.get(name)).strip() for row in table.rows]
+    repeated = _first_bad(own)
+    if repeated is None:
+        return own, {}
+    if wanted is not None:
+        raise Refused(
+            f"{table.source}, {table.rows[repeated].place}: id {own[repeated]!r} is empty or stands there twice"
+        )
+    return numbered, {"rows_renumbered_as_ids_repeat": len(own)}
+
+
+def _first_bad(ids: Iterable[str]) -> int | None:
+    seen = set[str]()
+    for position, identity in enumerate(ids):
+        if not identity or identity in seen:
+            return position
+        seen.add(identity)
+    return None
+
+
+def _about_columns(table: Table, reading: Reading) -> dict[str, str]:
+    found = {field: column(table, reading.columns.get(field), (field,), field) for field in ABOUT}
+    return {field: name for field, name in found.items() if name is not None}
+
+
+def _about(row: Row, columns: Mapping[str, str]) -> dict[str, Any]:
+    values = {field: row.values.get(name) for field, name in columns.items()}
+    return {field: str(value).strip() for field, value in values.items() if value is not None and str(value).strip()}
+
+
+def _shown(value: Any) -> str:
+    shown = repr(value)
+    return shown if len(shown) <= 40 else shown[:37] + "…"

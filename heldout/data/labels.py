@@ -1,0 +1,64 @@
+"""Raw label values as label names: by --label first, then by name, then by a small table of synonyms.
+
+    neg, negative → negative    neu, neutral → neutral    pos, positive → positive        (case ignored)
+    0 → negative, 1 → positive  only where a source has no other value than 0 and 1, and only on a sentiment task
+
+Anything else keeps its own name (SST-5's 0…4 stay "0"…"4" unless --label names them). "", "-", -1 and null are no
+label: such rows are dropped and counted. ``--label plot=-`` says of any value that it is no label.
+"""
+
+import math
+from collections.abc import Collection, Mapping, Sequence
+from typing import Any
+
+NO_LABEL = ("", "-", "-1")
+SYNONYMS = {
+    "neg": "negative",
+    "negative": "negative",
+    "neu": "neutral",
+    "neutral": "neutral",
+    "pos": "positive",
+    "positive": "positive",
+}
+BINARY = {"0": "negative", "1": "positive"}
+#: The order in which these names stand on a card; other names are sorted.
+NATURAL = ("negative", "neutral", "positive")
+
+
+def raw_label(value: Any, names: Sequence[str] | None = None) -> str:
+    """A raw value as text: an integer of a ClassLabel as its name, 1.0 as 1, null and NaN as no label ("")."""
+    if value is None or (isinstance(value, float) and math.isnan(value)):
+        return ""
+    if isinstance(value, bool):
+        return str(value).lower()
+    if isinstance(value, float) and value.is_integer():
+        value = int(value)
+    if isinstance(value, int) and names is not None and 0 <= value < len(names):
+        return names[value]
+    return str(value).strip()
+
+
+def label_names(
+    raw: Collection[str], mapping: Mapping[str, str], known: Collection[str] = (), binary: Mapping[str, str] = BINARY
+) -> dict[str, str | None]:
+    """The name of each raw value; None is no label. ``known`` are the labels that are fixed already (train's)."""
+    unmapped = {value for value in raw if value not in mapping and value not in NO_LABEL}
+    digits = unmapped <= set(binary) and (not known or set(binary.values()) <= set(known))
+    return {value: _name(value, mapping, known, binary if digits else {}) for value in raw}
+
+
+def _name(value: str, mapping: Mapping[str, str], known: Collection[str], binary: Mapping[str, str]) -> str | None:
+    if value in mapping:
+        return None if mapping[value] in NO_LABEL else mapping[value]
+    if value in NO_LABEL:
+        return None
+    if value in known:
+        return value
+    return SYNONYMS.get(value.casefold()) or binary.get(value, value)
+
+
+def in_order(labels: Collection[str]) -> tuple[str, ...]:
+    """Labels in a natural order: negative, neutral, positive, then the others sorted (numbers by size)."""
+    first = [name for name in NATURAL if name in labels]
+    rest = sorted(set(labels) - set(first), key=lambda name: (not name.isdecimal(), len(name) * name.isdecimal(), name))
+    return (*first, *rest)

@@ -1,0 +1,219 @@
+"""Every split of a run, read, checked, carved and compared, with the ledger that says all of it.
+
+The order, and why: load, so that drops are counted on what the source holds; take out what --exclude names, before
+anything is measured on train; check; carve dev from all of train, so that runs with different --limit share their dev;
+cut train to --limit, so that ``--limit 2000 --dev-size 500`` gives 2,000 and 500; then mark the texts of dev and tests
+that also stand in the train that is left.
+"""
+
+import re
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, replace
+from itertools import combinations
+from pathlib import Path
+
+from heldout.data.duplicates import Match, counted, fold
+from heldout.data.sources import Loaded, SourceOptions, read, reading
+from heldout.data.splits import carve, limited
+from heldout.data.task import Data, load_task
+from heldout.data.texts import Texts
+from heldout.errors import Refused
+from heldout.ledger import Ledger, write_ledger
+from heldout.options import option
+from heldout.records import Card, Example, content_hash
+from heldout.runs import write_json, write_lines
+
+#: Names that a test set cannot have: splits of every run, and the scope of --exclude's options.
+RESERVED = ("train", "dev", "exclude")
+
+
+@dataclass(frozen=True)
+class PrepareOptions(SourceOptions):
+    """The options of commands that train: how the splits come about. ``limit`` is train's."""
+
+    limit: int | None = option(None, "train on N examples: a seeded sample, stratified by label", metavar="N")
+    limit_test: int | None = option(None, "score N examples of each test, a sample like train's", metavar="N")
+    dev_share: float = option(0.1, "the share of train that becomes dev where no --dev is given", metavar="SHARE")
+    dev_size: int | None = option(None, "examples of dev, instead of a share", metavar="N")
+    exclude: tuple[str, ...] = option((), "take texts that stand here, or nearly, out of train", metavar="SOURCE")
+    allow_fitted_test: bool = option(False, "score a test set that was trained or chosen on; the report says so")
+
+
+@dataclass(frozen=True)
+class Prepared:
+    """The card, the splits by name ("train", "dev", then the tests in their order) and the ledger."""
+
+    card: Card
+    splits: Mapping[str, Loaded]
+    ledger: Ledger
+
+    def write(self, folder: Path) -> None:
+        """Write card.json, gold/NAME.jsonl of dev and the tests, and ledger.json."""
+        write_json(folder / "card.json", self.card.to_json())
+        for name, loaded in self.splits.items():
+            if name != "train":
+                write_lines(folder / "gold" / f"{name}.jsonl", (example.to_json() for example in loaded.examples))
+        write_ledger(folder, self.ledger)
+
+
+def load(
+    task: str,
+    source: str,
+    options: SourceOptions,
+    *,
+    name: str = "data",
+    names: Collection[str] = (),
+    labels: Collection[str] = (),
+    limit: int | None = None,
+    seed: int = 0,
+) -> Loaded:
+    """One source as a task's examples; any label outside ``labels``, where they are given, is Refused with its row.
+
+    ``name`` is the split's, among all ``names`` of the call, by which NAME:VALUE options are meant for it.
+    """
+    how = reading(options, name, names or (name,))
+    loaded = load_task(task).read(read(source, how, keep=limit, seed=seed), how, labels)
+    return loaded if limit is None else loaded.keep(limited(loaded.examples, limit, seed=seed))
+
+
+def parse_tests(tests: Sequence[str]) -> dict[str, str]:
+    """The test sets of NAME=SOURCE values, in order; Refused for a name that is doubled or cannot name a file."""
+    found: dict[str, str] = {}
+    for value in tests:
+        name, equals, source = value.partition("=")
+        if not equals or not source:
+            raise Refused(f"--test {value}: write NAME=SOURCE, such as --test yelp={value or 'yelp.csv'}")
+        if name in found:
+            raise Refused(f"--test {value}: {name!r} names {found[name]} already; choose another name")
+        if not re.fullmatch(r"[\w-][\w.-]*", name) or name in RESERVED:
+            raise Refused(f"--test {value}: {name!r} cannot name a test set; use letters and digits, such as yelp")
+        found[name] = source
+    return found
+
+
+def prepare(
+    task: str, *, train: str, dev: str | None, tests: Mapping[str, str], options: PrepareOptions, seed: int
+) -> Prepared:
+    """Read and check all splits of a run; Refused with the source, the row and what to do where they cannot be used.
+
+    Without a ``dev`` (None or "") one is carved from train.
+    """
+    _check(options)
+    parse_tests([f"{name}={source}" for name, source in tests.items()])
+    data = load_task(task)
+    names = [*RESERVED, *tests]
+    keep = None if options.limit is None else options.limit + _dev_size(options, options.limit)
+    how = reading(options, "train", names)
+    loaded = {"train": data.read(read(train, how, keep=keep, seed=seed), how, ())}
+    card = data.card(loaded["train"].examples)
+    if len(card.labels) < 2:
+        raise Refused(f"{train}: every example is {card.labels[0]!r}; a classifier needs two labels or more in train")
+    for name, source in (({"dev": dev} if dev else {}) | dict(tests)).items():
+        limit = options.dev_size if name == "dev" else options.limit_test
+        loaded[name] = load(task, source, options, name=name, names=names, labels=card.labels, limit=limit, seed=seed)
+    texts = Texts(loaded, _excluded(data, options, names))
+    loaded["train"] = _without_excluded(loaded["train"], texts, card)
+    for name in loaded:
+        loaded[name] = loaded[name].noting(_fitted(name, loaded, texts, options))
+    train_source = loaded["train"]
+    if "dev" not in loaded:
+        train_source, carved = _carve(train_source, texts, options, seed)
+        loaded = {"train": train_source, "dev": carved} | {name: loaded[name] for name in tests}
+    loaded["train"] = _limit(train_source, texts, options, seed)
+    return Prepared(card, *_compare(loaded, texts, carved=not dev))
+
+
+def _check(options: PrepareOptions) -> None:
+    if not 0 < options.dev_share < 1:
+        raise Refused(f"--dev-share {options.dev_share}: give a share between 0 and 1, such as 0.1")
+    for flag, value in (("limit", options.limit), ("limit-test", options.limit_test), ("dev-size", options.dev_size)):
+        if value is not None and value < 1:
+            raise Refused(f"--{flag} {value}: give 1 or more")
+
+
+def _dev_size(options: PrepareOptions, n: int) -> int:
+    """How many examples the carved dev holds where train (after --limit) has ``n``."""
+    return options.dev_size if options.dev_size is not None else max(1, round(options.dev_share * n))
+
+
+def _excluded(data: Data, options: PrepareOptions, names: Collection[str]) -> list[str]:
+    how = reading(options, "exclude", names)
+    return [fold(text) for source in options.exclude for text in data.texts(read(source, how), how)]
+
+
+def _without_excluded(train: Loaded, texts: Texts, card: Card) -> Loaded:
+    """Train without the examples whose text stands, or nearly stands, in an --exclude source."""
+    found = texts.matches(texts.positions("train", train.examples), texts.excluded)
+    kept = [example for example, match in zip(train.examples, found, strict=True) if match is None]
+    lost = [label for label in card.labels if all(example.gold != label for example in kept)]
+    if lost:
+        raise Refused(f"{train.source}: --exclude takes out every example of {lost[0]!r}; nothing is left to learn")
+    return train.keep(kept, dropped={f"excluded_{match}": n for match, n in counted(found).items()})
+
+
+def _fitted(name: str, loaded: Mapping[str, Loaded], texts: Texts, options: PrepareOptions) -> dict[str, int]:
+    """Notes on a split that is, whole, one that the model is trained or chosen on; Refused unless that is allowed."""
+    notes = {}
+    for earlier in {"train": (), "dev": ("train",)}.get(name, ("train", "dev")):
+        if earlier not in loaded:
+            continue
+        mine, theirs = loaded[name], loaded[earlier]
+        found = texts.matches(texts.positions(name, mine.examples), texts.positions(earlier, theirs.examples))
+        if _same_place(mine.source, theirs.source) or set(found) == {"exact"}:
+            if not options.allow_fitted_test:
+                what = f"--test {name}={mine.source}" if name != "dev" else f"--dev {mine.source}"
+                raise Refused(
+                    f"{what}: all {len(found)} of its texts stand in {earlier} ({theirs.source}), so its scores would "
+                    "say nothing of new texts; give held-out data, or --allow-fitted-test to have it said in the report"
+                )
+            notes[f"stands_whole_in_{earlier}"] = len(found)
+    return notes
+
+
+def _same_place(one: str, other: str) -> bool:
+    return one == other or (
+        Path(one).exists() and Path(other).exists() and Path(one).resolve() == Path(other).resolve()
+    )
+
+
+def _carve(train: Loaded, texts: Texts, options: PrepareOptions, seed: int) -> tuple[Loaded, Loaded]:
+    n = len(train.examples)
+    size = _dev_size(options, n if options.limit is None else min(options.limit, n))
+    folds, clusters = texts.folds_of("train", train.examples), texts.clusters_of("train", train.examples)
+    rest, dev = carve(train.examples, size, seed=seed, folds=folds, clusters=clusters)
+    carved = Loaded(f"{train.source} (carved from train)", tuple(dev), content_hash(dev), cleaning=train.cleaning)
+    return train.keep(rest).noting({"carved_as_dev": len(dev)}), carved
+
+
+def _limit(train: Loaded, texts: Texts, options: PrepareOptions, seed: int) -> Loaded:
+    if options.limit is None:
+        return train
+    kept = limited(train.examples, options.limit, seed=seed, folds=texts.folds_of("train", train.examples))
+    return train.keep(kept).noting({"left_out_by_limit": len(train.examples) - len(kept)})
+
+
+def _compare(loaded: Mapping[str, Loaded], texts: Texts, *, carved: bool) -> tuple[dict[str, Loaded], Ledger]:
+    """Mark the texts that also stand in train, count duplicates within splits and between every two of them."""
+    at = {
+        name: texts.positions("train" if name == "dev" and carved else name, split.examples)
+        for name, split in loaded.items()
+    }
+    splits, ledger = {}, Ledger()
+    for name, split in loaded.items():
+        if name != "train":
+            split = replace(split, examples=_marked(split.examples, texts.matches(at[name], at["train"])))
+        splits[name] = split.noting(texts.repeats(at[name]))
+        ledger = ledger.with_split(name, splits[name].split())
+    for first, second in combinations(loaded, 2):
+        pairs = counted(texts.matches(at[second], at[first]))
+        # That nothing of train or dev stands in a test is worth a line; that two tests share nothing is not.
+        shown = {f"{first}/{second} {match}": n for match, n in pairs.items() if n or first in ("train", "dev")}
+        ledger = ledger.with_overlap(shown)
+    return splits, ledger
+
+
+def _marked(examples: Sequence[Example], found: Sequence[Match | None]) -> tuple[Example, ...]:
+    return tuple(
+        example if match is None else replace(example, about={**example.about, "overlap": match})
+        for example, match in zip(examples, found, strict=True)
+    )
