@@ -1,0 +1,71 @@
+"""Fit a baseline (majority, lexicon, tfidf) and score it: what a fine-tuned encoder must beat.
+
+RUN becomes a run folder like any other, without a model/: the predictions are the product.
+
+    heldout baseline tfidf sentiment --train imdb/aclImdb --test yelp=yelp.csv --out runs/tfidf
+"""
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Literal
+
+from heldout.baselines import BaselineOptions, find, write_baseline_run
+from heldout.data.prepare import PrepareOptions, parse_tests, prepare
+from heldout.options import REQUIRED, option, positional, to_json
+from heldout.runs import refuse_taken
+
+
+@dataclass(frozen=True)
+class Options(PrepareOptions):
+    """What ``heldout baseline`` takes."""
+
+    kind: str = positional("which baseline: majority, lexicon or tfidf")
+    task: str = positional("what to learn: sentiment")
+    train: str = option(REQUIRED, "the labelled examples to fit on", metavar="SOURCE")
+    dev: str = option("", "the split to choose on; carved from train where not given", metavar="SOURCE")
+    test: tuple[str, ...] = option(REQUIRED, "a set to score; again for a shifted domain", metavar="NAME=SOURCE")
+    out: str = option(REQUIRED, "the run folder to write", metavar="RUN")
+    rule: Literal["full", "seeds"] = option("full", "lexicon: all its words, or the seeds' two (good, bad)")
+    lexicon: str = option("", "lexicon: your own words, .json or lines of word TAB polarity", metavar="FILE")
+    seed: int = option(0, "draws the dev split where none is given")
+    json: bool = option(False, "print the scores as JSON")
+
+
+def run(options: Options) -> int:
+    """Read the splits, fit, write the run folder, print the scores."""
+    find(options.kind)
+    out = Path(options.out)
+    refuse_taken(out)
+    tests = parse_tests(options.test)
+    prepared = prepare(
+        options.task, train=options.train, dev=options.dev, tests=tests, options=options, seed=options.seed
+    )
+    scores = write_baseline_run(
+        out,
+        options.kind,
+        prepared,
+        seed=options.seed,
+        run_options=to_json(options),
+        options=BaselineOptions(options.rule, Path(options.lexicon) if options.lexicon else None),
+    )
+    print(
+        json.dumps(scores, indent=2, ensure_ascii=False) if options.json else _table(scores, prepared.card.metrics[0])
+    )
+    return 0
+
+
+def _table(scores: Mapping[str, Mapping[str, Any]], main: str) -> str:
+    """A line a split: its name, the card's main metric with its 95% interval, its size."""
+    width = max(map(len, scores))
+    return "\n".join(
+        f"{name:<{width}}  {main} {_cell(row['metrics'][main])}  n = {row['n']}" for name, row in scores.items()
+    )
+
+
+def _cell(entry: Mapping[str, Any]) -> str:
+    if entry["value"] is None:
+        return str(entry["note"])
+    interval = "" if entry["low"] is None else f" [{entry['low']:.3f}, {entry['high']:.3f}]"
+    return f"{entry['value']:.3f}{interval}"
