@@ -1,6 +1,6 @@
 """A trained model with everything it needs to answer: task, tokenizer, labels by name, limits."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -63,7 +63,7 @@ def pad_id(encoding: Encoding) -> int:
 
 
 def load_system(
-    task: Task, source: Source, labels: Sequence[str], options: dict[str, Any], accelerator: Accelerator
+    task: Task, source: Source, labels: Sequence[str], options: Mapping[str, Any], accelerator: Accelerator
 ) -> System:
     """The system of a run's model/, its labels matched by name to the card's, whatever their order in the config."""
     tokenizer = load_tokenizer(source, options["max_length"])
@@ -77,4 +77,5 @@ def load_system(
 
 def label_names(model: PreTrainedModel) -> list[str]:
     """The label names of a model in the order of its logits."""
-    return [str(model.config.id2label[row]) for row in range(model.config.num_labels)]
+    names: dict[Any, Any] = model.config.id2label or {}
+    return [str(names[row]) for row in sorted(names, key=int)]

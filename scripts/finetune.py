@@ -1,0 +1,179 @@
+"""Fine-tune an encoder on a task, with its baselines, and score it on every test set.
+
+    heldout finetune sentiment --model google-bert/bert-base-uncased \\
+        --train stanfordnlp/imdb:train --test imdb=stanfordnlp/imdb:test --test yelp=yelp.csv --out runs/imdb
+    heldout report runs/imdb
+
+The first --test is the domain of train; the others are shifted domains. Where no --dev is given, one is carved from
+train. A killed run continues with the same command and --resume. Several seeds make RUN/seed-1/, RUN/seed-2/, …
+"""
+
+import dataclasses
+import json
+import shlex
+import shutil
+import sys
+from collections.abc import Sequence
+from contextlib import AbstractContextManager, nullcontext
+from pathlib import Path
+from typing import Any
+
+from heldout.baselines import write_baseline_run
+from heldout.data.prepare import Prepared, PrepareOptions, parse_tests, prepare
+from heldout.errors import Refused
+from heldout.eval.score import score_run
+from heldout.eval.summary import summary
+from heldout.options import REQUIRED, option, positional, to_json
+from heldout.runs import environment, read_json, refuse_taken, write_json, write_lines, writing
+from heldout.tasks import load_task
+from heldout.train.finetune import FitOptions, Job, finetune, is_main_process
+from heldout.train.progress import say
+from heldout.train.system import System
+
+#: Options that may differ between the run that was stopped and its --resume.
+FREE = {"resume", "json"}
+
+
+@dataclasses.dataclass(frozen=True)
+class Options(PrepareOptions, FitOptions):
+    """What ``heldout finetune`` takes."""
+
+    task: str = positional("what to learn: sentiment")
+    train: str = option(REQUIRED, "the labelled examples to learn from", metavar="SOURCE")
+    dev: str | None = option(None, "the split to choose on; carved from train where not given", metavar="SOURCE")
+    test: tuple[str, ...] = option(REQUIRED, "a set to score; again for a shifted domain", metavar="NAME=SOURCE")
+    out: str = option(REQUIRED, "the run folder to write", metavar="RUN")
+    seed: int = option(1, "draws the dev split, the order of examples, the new head, dropout")
+    seeds: str = option("", "several runs on the same splits, as RUN/seed-1/ …", metavar="1,2,3")
+    baseline: tuple[str, ...] = option(
+        ("majority", "lexicon", "tfidf"), "a baseline to fit beside it; none for none", metavar="KIND"
+    )
+    resume: bool = option(False, "continue a run that was stopped or killed, from its last checkpoint")
+    json: bool = option(False, "print the scores as JSON")
+
+
+def run(options: Options) -> int:
+    """Prepare the splits, train, predict, fit the baselines, score; print what came out."""
+    out, seeds = Path(options.out), _seeds(options.seeds)
+    if not options.resume:
+        refuse_taken(out)
+    _same_options(out, options)
+    load_task(options.task)
+    prepared = prepare(
+        options.task,
+        train=options.train,
+        dev=options.dev,
+        tests=parse_tests(options.test),
+        options=options,
+        seed=options.seed,
+    )
+    folders = {seed: out / f"seed-{seed}" for seed in seeds} or {options.seed: out}
+    with _held(out, options):
+        _write(out / "options.json", to_json(options))
+        for seed, folder in folders.items():
+            one = dataclasses.replace(options, seed=seed)
+            with _held(folder, options) if seeds else nullcontext():
+                _one_run(folder, one, prepared)
+        if is_main_process():
+            _baselines(out, options, prepared)
+    if is_main_process():
+        _print(options, list(folders.values()))
+    return 0
+
+
+def _one_run(folder: Path, options: Options, prepared: Prepared) -> None:
+    """Everything of one run folder; what is there already is not made again."""
+    if is_main_process() and not (folder / "ledger.json").exists():
+        _write(folder / "options.json", to_json(options))
+        write_json(folder / "environment.json", environment())
+        prepared.write(folder)
+    splits = prepared.splits
+    job = Job(
+        folder=folder,
+        task=load_task(options.task),
+        card=prepared.card,
+        train=splits["train"].examples,
+        dev=splits["dev"].examples,
+        dev_hash=splits["dev"].hash,
+        options=options,
+        seed=options.seed,
+        resume_hint=_resume_hint(),
+    )
+    _predict(folder, finetune(job), prepared)
+    if is_main_process():
+        score_run(folder)
+
+
+def _predict(folder: Path, system: System, prepared: Prepared) -> None:
+    for name, split in prepared.splits.items():
+        path = folder / "predictions" / f"{name}.jsonl"
+        if name != "train" and not path.exists():
+            predictions = system.predict(split.examples, f"predicting {name}")
+            if is_main_process():
+                write_lines(path, (prediction.to_json() for prediction in predictions))
+
+
+def _baselines(out: Path, options: Options, prepared: Prepared) -> None:
+    """Fit the baselines that are asked for as runs under RUN/baselines/; one that does not apply is named."""
+    for kind in options.baseline:
+        folder = out / "baselines" / kind
+        if kind == "none" or _is_done(folder):
+            continue
+        shutil.rmtree(folder, ignore_errors=True)
+        say(f"baseline {kind}")
+        try:
+            write_baseline_run(folder, kind, prepared, seed=options.seed, run_options=to_json(options))
+        except Refused as refused:
+            say(f"baseline {kind} left out: {refused}")
+
+
+def _held(folder: Path, options: Options) -> AbstractContextManager[Any]:
+    """The run folder held for writing; of several processes only the main one writes."""
+    return writing(folder, resume=options.resume) if is_main_process() else nullcontext()
+
+
+def _is_done(folder: Path) -> bool:
+    state = folder / "run.json"
+    return state.exists() and read_json(state)["state"] == "done"
+
+
+def _same_options(out: Path, options: Options) -> None:
+    """Refuse to resume a run with other options than it was started with."""
+    path = out / "options.json"
+    if not path.exists():
+        return
+    before, now = read_json(path), json.loads(json.dumps(to_json(options)))
+    changed = sorted(key for key in now if key not in FREE and before.get(key) != now[key])
+    if changed:
+        key = changed[0]
+        raise Refused(f"{out}: was started with {key} = {before.get(key)!r}, not {now[key]!r}; choose another --out")
+
+
+def _write(path: Path, value: Any) -> None:
+    if is_main_process():
+        write_json(path, value)
+
+
+def _seeds(text: str) -> list[int]:
+    try:
+        seeds = [int(part) for part in text.split(",") if part.strip()]
+    except ValueError:
+        raise Refused(f"--seeds {text}: give whole numbers with commas between, such as 1,2,3") from None
+    if len(set(seeds)) != len(seeds):
+        raise Refused(f"--seeds {text}: every seed once")
+    return seeds
+
+
+def _resume_hint() -> str:
+    words = sys.argv[1:] if sys.argv[0].endswith(("heldout", "__main__.py")) else ["finetune", "…"]
+    return "heldout " + shlex.join([*(word for word in words if word != "--resume"), "--resume"])
+
+
+def _print(options: Options, folders: Sequence[Path]) -> None:
+    tests = list(parse_tests(options.test))
+    if options.json:
+        rows = {f.name: {name: read_json(f / "scores" / f"{name}.json") for name in tests} for f in folders}
+        print(json.dumps(rows, indent=2, ensure_ascii=False))
+        return
+    print(summary([*folders, *sorted(Path(options.out, "baselines").glob("*"))], tests))
+    print(f"\nthe whole story: heldout report {options.out}")

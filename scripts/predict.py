@@ -1,0 +1,77 @@
+"""Predict with a trained run on further data, and score what came out.
+
+    heldout predict runs/imdb --data airline=tweets.csv --column text=tweet --label 1=positive
+
+Writes RUN/gold/NAME.jsonl, RUN/predictions/NAME.jsonl and RUN/scores/NAME.json; the model is not changed. The fits
+of the run (its temperature) are shown beside, as for its own test sets.
+"""
+
+import json
+from dataclasses import dataclass
+from pathlib import Path
+
+from heldout.data.prepare import load, parse_tests
+from heldout.data.sources import SourceOptions
+from heldout.errors import Refused
+from heldout.eval.score import score_run
+from heldout.eval.summary import summary
+from heldout.ledger import read_ledger, write_ledger
+from heldout.options import REQUIRED, option, positional
+from heldout.records import read_card
+from heldout.runs import read_json, write_lines, writing
+from heldout.tasks import load_task
+from heldout.train.models import Source
+from heldout.train.precision import Precision, make_accelerator, resolve
+from heldout.train.system import load_system
+
+
+@dataclass(frozen=True)
+class Options(SourceOptions):
+    """What ``heldout predict`` takes."""
+
+    folder: str = positional("the run folder whose model/ answers", metavar="RUN")
+    data: tuple[str, ...] = option(REQUIRED, "a set to predict and score; may be given again", metavar="NAME=SOURCE")
+    precision: Precision = option("auto", "auto is bf16 where the hardware multiplies it")  # noqa: RUF009
+    seed: int = option(1, "draws the sample of --limit")
+    json: bool = option(False, "print the scores as JSON")
+
+
+def run(options: Options) -> int:
+    """Load the system once, then predict and score each set."""
+    folder = Path(options.folder)
+    if not (folder / "model").is_dir():
+        raise Refused(f"{folder}: holds no model/; give a run folder that heldout finetune has finished")
+    card, made = read_card(folder / "card.json"), read_json(folder / "options.json")
+    data = parse_tests(options.data)
+    taken = [name for name in data if (folder / "predictions" / f"{name}.jsonl").exists()]
+    if taken:
+        raise Refused(f"{folder}: has predictions for {taken[0]!r} already; give this set another name")
+    system = load_system(
+        load_task(made["task"]),
+        Source(str(folder / "model"), made["trust_remote_code"]),
+        card.labels,
+        made,
+        make_accelerator(resolve(options.precision)[0]),
+    )
+    with writing(folder, resume=True):
+        for name, source in data.items():
+            loaded = load(
+                made["task"],
+                source,
+                options,
+                name=name,
+                names=list(data),
+                labels=card.labels,
+                limit=options.limit,
+                seed=options.seed,
+            )
+            write_lines(folder / "gold" / f"{name}.jsonl", (example.to_json() for example in loaded.examples))
+            predictions = system.predict(loaded.examples, f"predicting {name}")
+            write_lines(folder / "predictions" / f"{name}.jsonl", (one.to_json() for one in predictions))
+            write_ledger(folder, read_ledger(folder).with_split(name, loaded.split()))
+            score_run(folder, name)
+    if options.json:
+        print(json.dumps({name: read_json(folder / "scores" / f"{name}.json") for name in data}, indent=2))
+    else:
+        print(summary([folder], list(data)))
+    return 0
