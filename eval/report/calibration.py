@@ -1,0 +1,157 @@
+"""Reliability diagrams of the main system before and after temperature, and what temperature does to each set."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from markupsafe import Markup
+
+from heldout.eval.metrics.ece import binned
+from heldout.eval.report.charts import Bin, reliability
+from heldout.eval.report.inputs import DataSet, Inputs
+from heldout.eval.report.tables import Cell, Row, Table, bins_table, metric_cell, slice_name
+from heldout.eval.report.wording import bounded, count, measure, title
+from heldout.eval.score import DEV
+from heldout.eval.statistics import wilson
+from heldout.eval.table import Table as Answers
+from heldout.eval.table import tabulate
+from heldout.fits import apply
+from heldout.records import Prediction
+
+TEMPERATURE = "temperature"
+SHOWN = ("ece", "nll", "brier")
+
+
+@dataclass(frozen=True)
+class Side:
+    """One diagram with its words."""
+
+    drawing: Markup
+    caption: str
+
+
+@dataclass(frozen=True)
+class Panel:
+    """The diagrams of one set, before and after, and their numbers as a table."""
+
+    name: str
+    sides: tuple[Side, ...]
+    bins: Table
+
+
+@dataclass(frozen=True)
+class Calibration:
+    """The section: a note, a panel a test set, and the table of metrics before and after."""
+
+    note: str
+    panels: tuple[Panel, ...]
+    table: Table | None
+    by_slice: Table | None = None
+
+
+def calibration(inputs: Inputs) -> Calibration:
+    """The calibration of the main system; a note alone where its predictions hold no scores."""
+    panels = tuple(panel for data in inputs.tests if (panel := _panel(inputs, data)))
+    if not panels:
+        return Calibration(
+            f"{inputs.main.name} gives no scores: how far to trust its answers cannot be told.", (), None
+        )
+    fit = inputs.main.fits.get(TEMPERATURE)
+    note = (
+        f"What the confidence of {inputs.main.name} is worth: of its answers given with 80% confidence, 80% should be "
+        "right. Points below the dashed line are overconfident; lines are 95% Wilson intervals; bars count answers."
+    )
+    if fit is None:
+        return Calibration(f"{note} No temperature was fitted.", panels, None)
+    return Calibration(note, panels, _sets_table(inputs), _slices_table(inputs))
+
+
+def reliability_bins(answers: Answers) -> list[Bin]:
+    """The equal-width bins of ECE with their counts; every answer is in exactly one."""
+    data = binned(answers, "ece")
+    n, right, sure = (np.bincount(data.bin, weights, answers.bins) for weights in (None, data.event, data.confidence))
+    bins = []
+    for k in range(answers.bins):
+        low, high = wilson(int(right[k]), int(n[k])) if n[k] else (0.0, 1.0)
+        mean = float(sure[k] / n[k]) if n[k] else 0.0
+        bins.append(Bin(float(data.edges[k]), float(data.edges[k + 1]), int(n[k]), int(right[k]), mean, low, high))
+    return bins
+
+
+def answers_of(inputs: Inputs, data: DataSet) -> Answers | None:
+    """The main system's answers to a set as arrays; None where it has none, or none with scores."""
+    predictions = inputs.main.predictions.get(data.name)
+    return _scored(inputs, data, predictions) if predictions else None
+
+
+def _scored(inputs: Inputs, data: DataSet, predictions: Sequence[Prediction]) -> Answers | None:
+    answers = tabulate(inputs.card, data.examples, predictions)
+    return None if answers.scores is None else answers
+
+
+def _panel(inputs: Inputs, data: DataSet) -> Panel | None:
+    before = answers_of(inputs, data)
+    if before is None:
+        return None
+    sides = [("before", reliability_bins(before), _metrics(inputs, data.name).get("ece"))]
+    fit = inputs.main.fits.get(TEMPERATURE)
+    if fit is not None:
+        after = _scored(inputs, data, apply(fit, inputs.main.predictions[data.name]))
+        assert after is not None
+        sides.append(("after", reliability_bins(after), variant(inputs, data.name).get("metrics", {}).get("ece")))
+    drawn = tuple(
+        Side(
+            reliability(bins, f"reliability of {inputs.main.name} on {data.name}, {name} temperature"),
+            f"{name.capitalize()} temperature: ECE {measure('ece', bounded(ece)[0])}, {count(len(before))} answers"
+            if fit is not None
+            else f"ECE {measure('ece', bounded(ece)[0])}, {count(len(before))} answers",
+        )
+        for name, bins, ece in sides
+    )
+    return Panel(data.name, drawn, bins_table([(name, bins) for name, bins, _ in sides]))
+
+
+def _metrics(inputs: Inputs, data: str) -> Mapping[str, Any]:
+    metrics: Mapping[str, Any] = inputs.main.scores[data].get("metrics", {})
+    return metrics
+
+
+def variant(inputs: Inputs, data: str) -> Mapping[str, Any]:
+    """The main system's scores on a set after temperature: {"metrics", "slices"}, empty where there are none."""
+    found: Mapping[str, Any] = inputs.main.scores[data].get("variants", {}).get(TEMPERATURE, {})
+    return found
+
+
+def _heads(first: str) -> tuple[str, ...]:
+    return (first, "n", *(f"{title(m)} {when}" for m in SHOWN for when in ("before", "after")), "ECE of chance alone")
+
+
+def _sets_table(inputs: Inputs) -> Table:
+    """ECE, NLL and Brier score of every set, as answered and after temperature."""
+    rows = []
+    for data in [*(test.name for test in inputs.tests), DEV]:
+        if data in inputs.main.scores:
+            badges = ("fitted on",) if variant(inputs, data).get("in_sample") else ()
+            rows.append(_row(data, inputs.main.scores[data], variant(inputs, data), badges))
+    return Table(_heads("set"), tuple(rows))
+
+
+def _slices_table(inputs: Inputs) -> Table:
+    """The same for every slice of the test sets."""
+    rows = [
+        _row(f"{data.name}, {slice_name(key)}", inputs.main.scores[data.name].get("slices", {}).get(key, {}), part, ())
+        for data in inputs.tests
+        if data.name in inputs.main.scores
+        for key, part in variant(inputs, data.name).get("slices", {}).items()
+    ]
+    return Table(_heads("set and slice"), tuple(rows))
+
+
+def _row(name: str, before: Mapping[str, Any], after: Mapping[str, Any], badges: tuple[str, ...]) -> Row:
+    sides = [part.get("metrics", {}) for part in (before, after)]
+    cells = [metric_cell(metric, side.get(metric)) for metric in SHOWN for side in sides]
+    expected = (sides[1].get("ece") or {}).get("expected_if_calibrated") or {}
+    chance = Cell(measure("ece", expected.get("value")), f"95% below {measure('ece', expected.get('high'))}")
+    size = Cell(count(before["n"]) if "n" in before else "–")
+    return Row(name, (size, *cells, chance if expected else Cell("–")), badges)

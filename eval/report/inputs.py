@@ -1,0 +1,198 @@
+"""What a report is made of, read from run folders: one card, the test sets, the systems with their records.
+
+A run brings its RUN/baselines/* with it; a folder of several seeds brings its seed-*/ children.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from heldout.errors import Refused
+from heldout.eval.score import DEV, score_run
+from heldout.eval.statistics import REPLICATES
+from heldout.fits import Fit, read_fit
+from heldout.ledger import Ledger, read_ledger
+from heldout.records import Card, Example, Prediction, content_hash, join, read_card, read_gold, read_predictions
+from heldout.runs import read_json
+
+#: Baselines whose folder name is not what people call them.
+BASELINE_NAMES = {"tfidf": "tf-idf", "tf_idf": "tf-idf"}
+
+
+@dataclass(frozen=True)
+class DataSet:
+    """A gold file: its name, its examples and their content hash."""
+
+    name: str
+    examples: tuple[Example, ...]
+    hash: str
+
+
+@dataclass(frozen=True)
+class System:
+    """One run folder: what it is called and everything that it recorded. ``predictions`` stand in gold's order."""
+
+    name: str
+    folder: Path
+    baseline: bool
+    options: Mapping[str, Any]
+    environment: Mapping[str, Any]
+    ledger: Ledger
+    fits: Mapping[str, Fit]
+    dev: DataSet | None
+    predictions: Mapping[str, tuple[Prediction, ...]]
+    scores: Mapping[str, Mapping[str, Any]]
+    seed_of: str = ""
+
+
+@dataclass(frozen=True)
+class Inputs:
+    """A report's card, its test sets (the first is in-domain) and its systems, the one it is about first."""
+
+    card: Card
+    tests: tuple[DataSet, ...]
+    systems: tuple[System, ...]
+
+    @property
+    def metric(self) -> str:
+        """The card's main metric."""
+        return self.card.metrics[0]
+
+    @property
+    def main(self) -> System:
+        """The system that the report is about."""
+        return self.systems[0]
+
+    @property
+    def baselines(self) -> tuple[System, ...]:
+        """The baselines beside the main system."""
+        return tuple(s for s in self.systems[1:] if s.baseline)
+
+
+def read_inputs(folders: Sequence[Path], replicates: int = REPLICATES) -> Inputs:
+    """Read run folders; Refused where they hold no test set, or answer different cards or texts under one name."""
+    card: Card | None = None
+    tests: dict[str, DataSet] = {}
+    systems: list[System] = []
+    for folder, seed_of in _runs(folders):
+        here = read_card(folder / "card.json")
+        card = card or here
+        if here != card:
+            raise Refused(
+                f"{folder}: its card ({here.name} {here.version}) is not that of the run before it "
+                f"({card.name} {card.version}); report them apart"
+            )
+        gold = {data.name: data for data in _gold(folder, card)}
+        for name, data in gold.items():
+            if name != DEV and tests.setdefault(name, data).hash != data.hash:
+                raise Refused(
+                    f"{folder}/gold/{name}.jsonl: holds other examples than the {name} of the run before it; "
+                    "report them apart"
+                )
+        systems.append(_system(folder, card, gold, seed_of, replicates))
+    if card is None or not tests:
+        raise Refused(
+            f"{folders[0]}: holds no gold/NAME.jsonl of a test set; give finetune a --test, or run heldout predict"
+        )
+    ordered = sorted(systems, key=lambda system: system.baseline)
+    return Inputs(card, tuple(_in_order(tests, ordered[0])), tuple(_named_apart(ordered)))
+
+
+def _runs(folders: Sequence[Path]) -> list[tuple[Path, str]]:
+    """Every run folder to read, once, with the folder of seeds it belongs to."""
+    found: dict[Path, str] = {}
+    for folder in folders:
+        if not folder.is_dir():
+            raise Refused(f"{folder}: no such run folder")
+        children = sorted(folder.glob("seed-*/card.json"), key=lambda path: (len(path.parent.name), path.parent.name))
+        for child in children:
+            found.setdefault(child.parent, folder.name)
+        if (folder / "card.json").exists() or not children:
+            found.setdefault(folder, "")
+        # Baselines of the second seed and later would only repeat those of the first.
+        homes = [folder, *(child.parent for child in children[:1])]
+        for home in homes:
+            for path in sorted(home.glob("baselines/*/card.json")):
+                found.setdefault(path.parent, "")
+    return list(found.items())
+
+
+def _gold(folder: Path, card: Card) -> list[DataSet]:
+    data = []
+    for path in sorted((folder / "gold").glob("*.jsonl")):
+        examples = tuple(read_gold(path, card))
+        data.append(DataSet(path.stem, examples, content_hash(examples)))
+    return data
+
+
+def _system(folder: Path, card: Card, gold: Mapping[str, DataSet], seed_of: str, replicates: int) -> System:
+    options = _object(folder / "options.json")
+    predictions = {}
+    for name, data in gold.items():
+        path = folder / "predictions" / f"{name}.jsonl"
+        if path.exists():
+            predictions[name] = tuple(prediction for _, prediction in join(data.examples, read_predictions(path, card)))
+    # First, since scoring fits a temperature and says so in the ledger.
+    scores = _scores(folder, {name: gold[name].hash for name in predictions}, replicates)
+    fits = {path.stem: read_fit(path) for path in sorted((folder / "fits").glob("*.json"))}
+    return System(
+        name=_name(options, folder),
+        folder=folder,
+        baseline="kind" in options or folder.parent.name == "baselines",
+        options=options,
+        environment=_object(folder / "environment.json"),
+        ledger=read_ledger(folder) if (folder / "ledger.json").exists() else Ledger(),
+        fits=fits,
+        dev=gold.get(DEV),
+        predictions=predictions,
+        scores=scores,
+        seed_of=seed_of,
+    )
+
+
+def _scores(folder: Path, wanted: Mapping[str, str], replicates: int) -> dict[str, Mapping[str, Any]]:
+    """The scores of each set of predictions; those that are missing, or of other gold than lies here, are computed."""
+    found = {}
+    for name, gold_hash in wanted.items():
+        path = folder / "scores" / f"{name}.json"
+        row = _object(path)
+        if row.get("gold_hash") != gold_hash:
+            score_run(folder, name, replicates=replicates)
+            row = _object(path)
+        found[name] = row
+    return found
+
+
+def _object(path: Path) -> Mapping[str, Any]:
+    """A JSON object of a run folder, empty where the file is absent."""
+    row = read_json(path) if path.exists() else {}
+    if not isinstance(row, dict):
+        raise Refused(f"{path}: must hold a JSON object")
+    return row
+
+
+def _name(options: Mapping[str, Any], folder: Path) -> str:
+    """What people call the system: the kind of a baseline, the model's own name, else the folder's."""
+    kind = options.get("kind")
+    if isinstance(kind, str):
+        return BASELINE_NAMES.get(kind, kind.replace("_", " "))
+    parts = [part for part in str(options.get("model") or "").rstrip("/").split("/") if part not in ("", ".", "model")]
+    return parts[-1] if parts else folder.resolve().name
+
+
+def _named_apart(systems: Sequence[System]) -> list[System]:
+    """Give systems of one name their folder's name as well, so that every name stands for one system."""
+    names = [system.name for system in systems]
+    apart = [
+        replace(s, name=f"{s.name} ({s.folder.resolve().name})") if names.count(s.name) > 1 else s for s in systems
+    ]
+    again = [system.name for system in apart]
+    return [replace(s, name=f"{s.name} [{k}]") if again.count(s.name) > 1 else s for k, s in enumerate(apart, 1)]
+
+
+def _in_order(tests: Mapping[str, DataSet], main: System) -> list[DataSet]:
+    """The test sets as the main run was given them; those that only other runs have stand last."""
+    given = main.options.get("test")
+    names = [str(entry).split("=", 1)[0] for entry in given] if isinstance(given, list | tuple) else []
+    return [tests[n] for n in names if n in tests] + [tests[n] for n in sorted(tests) if n not in names]

@@ -1,0 +1,36 @@
+"use strict";
+// Filters the list of mistakes. Without this script everything is shown.
+(() => {
+  const filters = document.getElementById("filters");
+  if (!filters) return;
+  const items = [...document.querySelectorAll(".mistake")];
+  const texts = items.map((item) => item.textContent.toLowerCase());
+  const said = document.getElementById("found");
+  const value = (name) => filters.querySelector(`[name="${name}"]`).value;
+
+  function apply() {
+    const words = value("text").toLowerCase().trim();
+    let shown = 0;
+    items.forEach((item, k) => {
+      const fits =
+        ["system", "data", "gold"].every((name) => !value(name) || item.dataset[name] === value(name)) &&
+        (!value("slice") || item.dataset.slices.split(" ").includes(value("slice"))) &&
+        texts[k].includes(words);
+      item.hidden = !fits;
+      if (fits) shown += 1;
+    });
+    said.textContent = `${shown} of ${items.length} shown here`;
+  }
+
+  filters.addEventListener("input", apply);
+  filters.querySelector("button").addEventListener("click", () => {
+    filters.querySelectorAll("select, input").forEach((field) => { field.value = ""; });
+    apply();
+  });
+  // Folded parts are printed too.
+  window.addEventListener("beforeprint", () => {
+    document.querySelectorAll("details").forEach((part) => { part.open = true; });
+  });
+  filters.hidden = false;
+  apply();
+})();

@@ -1,0 +1,161 @@
+"""The sentences of the verdict: each a pure function from the numbers of the records to words.
+
+Whoever reads only these must not be misled: a difference whose interval holds zero is called no more than chance,
+a loss is called a loss, and a sentence without its numbers is not written.
+"""
+
+from collections.abc import Mapping, Sequence
+
+from heldout.eval.report.wording import (
+    Bounded,
+    amount,
+    bounds,
+    count,
+    difference_interval,
+    interval,
+    listed,
+    measure,
+    percent,
+    title,
+)
+
+#: A change of the ECE below this is called none: on a thousand texts noise alone moves it by more.
+SEEN_CHANGE = 0.005
+
+
+def answered(system: str, data: str, right: int, n: int, low: float | None, high: float | None) -> str:
+    """How many texts of a set are answered right."""
+    span = f", 95% interval {bounds(low, high)}" if bounds(low, high) else ""
+    return f"{system} answers {count(right)} of {count(n)} {data} texts right ({percent(right / n)}{span})."
+
+
+def measured(system: str, data: str, metric: str, value: Bounded, n: int) -> str:
+    """The main metric where it is another than accuracy."""
+    if value[0] is None:
+        return f"{system} has no {title(metric)} on {data}: it needs scores, and its predictions hold none."
+    span = interval(metric, value[1], value[2])
+    shown = f" (95% interval {span})" if span else ""
+    return f"{system} reaches a {title(metric)} of {measure(metric, value[0])}{shown} on the {count(n)} {data} texts."
+
+
+def lift(subject: str, other: str, other_value: float, metric: str, difference: Bounded) -> str:
+    """What a system adds to another on the same texts, with the paired interval of the difference.
+
+    ``subject`` opens the sentence ('It'), ``other`` names the other with its article ('the best baseline, tf-idf').
+    """
+    value, low, high = difference
+    than = f"{other} ({measure(metric, other_value)})"
+    if value is None or low is None or high is None:
+        return f"No difference between it and {than} can be computed from the records."
+    size, span = amount(metric, value), f"interval {difference_interval(metric, low, high)}"
+    if low > 0:
+        return f"{subject} beats {than} by {size} ({span})."
+    if high < 0:
+        return f"{subject} does worse than {than}, by {size} ({span})."
+    if value == 0:
+        return f"{subject} does exactly as well as {than} ({span})."
+    side = "above" if value > 0 else "below"
+    return f"{subject} stands {size} {side} {than} ({span}): no more than chance could give."
+
+
+def no_baseline(reason: str) -> str:
+    """Why the verdict names no best baseline."""
+    return f"How much that is worth is not known: {reason}."
+
+
+def slice_gap(of: str, inside: tuple[float, int], rest: tuple[float, int], metric: str, gap: Bounded) -> str:
+    """How much worse or better a slice goes than the rest; ``gap`` is inside minus rest, as two unpaired samples."""
+    value, low, high = gap
+    shown = f"it reaches {measure(metric, inside[0])} (n = {count(inside[1])}), elsewhere {measure(metric, rest[0])}"
+    text = f"On {of} {shown} (n = {count(rest[1])})"
+    if value is None or low is None or high is None:
+        return f"{text}; too few texts for an interval of the difference."
+    span = f"interval {difference_interval(metric, low, high)}"
+    if low > 0:
+        return f"{text}: it gains {amount(metric, value)} there ({span})."
+    if high < 0:
+        return f"{text}: it loses {amount(metric, value)} there ({span})."
+    return f"{text}: a difference of {amount(metric, value)} ({span}), no more than chance could give."
+
+
+def drops(first: str, changes: Mapping[str, Bounded], metric: str) -> str:
+    """What is lost from the first test set to each shifted one (positive = a drop), and which is the worst."""
+    parts = [_change(first, data, change, metric) for data, change in changes.items() if change[0] is not None]
+    if not parts:
+        return ""
+    text = f"From {first} " + "; ".join(parts)
+    lost = {data: change[0] for data, change in changes.items() if change[0] is not None and change[0] > 0}
+    if len(changes) > 1 and lost:
+        text += f". The worst domain is {max(lost, key=lambda data: lost[data])}"
+    return text + "."
+
+
+def _change(first: str, data: str, change: Bounded, metric: str) -> str:
+    value, low, high = change
+    assert value is not None
+    span = difference_interval(metric, low, high)
+    chance = low is not None and high is not None and low <= 0 <= high
+    doubt = ", no more than chance could give" if chance else ""
+    if value == 0:
+        return f"to {data} it changes nothing (interval {span})"
+    verb = "drops" if value > 0 else "rises"
+    if value < 0:
+        span = difference_interval(metric, None if high is None else -high, None if low is None else -low)
+    return f"to {data} it {verb} by {amount(metric, value)}" + (f" (interval {span}{doubt})" if span else "")
+
+
+def confident(data: str, n: int, right: int, low: float, high: float, mean: float) -> str:
+    """What a stated confidence is worth: the bin that holds 0.9."""
+    if n == 0:
+        return f"It gave no {data} answer with a confidence of {percent(low, 0)} to {percent(high, 0)}."
+    return (
+        f"Of the {count(n)} {data} answers given with {percent(low, 0)} to {percent(high, 0)} confidence "
+        f"(mean {percent(mean)}), {count(right)} were right ({percent(right / n)})."
+    )
+
+
+def temperature(value: float, split: str, n: int, changes: Mapping[str, tuple[float, float]]) -> str:
+    """What one temperature does to the ECE of each test set: {data: (before, after)}; worse is called worse."""
+    text = f"A temperature of {value:.2f}, fitted on {split} ({count(n)} texts), "
+    moved = [
+        f"on {data} from {before:.3f} to {after:.3f} ({_direction(before, after)})"
+        for data, (before, after) in changes.items()
+    ]
+    return f"{text}takes the ECE {listed(moved)}." if moved else f"{text}has no test set with scores to show on."
+
+
+def _direction(before: float, after: float) -> str:
+    if abs(after - before) < SEEN_CHANGE:
+        return "hardly a change"
+    return "better" if after < before else "worse"
+
+
+def cut(data: Mapping[str, tuple[int, int]], limit: int | None) -> str:
+    """How many texts were longer than what the model reads: {data: (cut, n)}."""
+    at = f"at {count(limit)} tokens" if limit else "at the model's limit"
+    parts = [f"{count(k)} of {count(n)} {name} texts" for name, (k, n) in data.items() if k]
+    if not data:
+        return ""
+    if not parts:
+        return f"No text was cut {at}."
+    return f"{listed(parts)} were cut {at}."
+
+
+def overlap(data: str, n: int, inside: int, metric: str, without: float | None) -> str:
+    """How many test texts also stand in train, and the main metric without them."""
+    text = f"{count(inside)} of the {count(n)} {data} texts also stand in train, word for word or nearly"
+    return f"{text}; without them its {title(metric)} is {measure(metric, without)}." if without is not None else f"{text}."
+
+
+def seeds(data: str, metric: str, values: Sequence[float], shown: str) -> str:
+    """How far several seeds lie apart; the rest of the page shows one of them."""
+    mean = sum(values) / len(values)
+    spread = f"{measure(metric, min(values))} to {measure(metric, max(values))}"
+    where = f"over {len(values)} seeds the {title(metric)} on {data} averages {measure(metric, mean)} ({spread})"
+    return f"{where[0].upper()}{where[1:]}; everything else here is {shown}."
+
+
+def fitted_on(data: str, things: Sequence[str]) -> str:
+    """The red banner: a test set that something was fitted on."""
+    were = "was" if len(things) == 1 else "were"
+    return f"{data} is no held-out test: {listed(things)} {were} fitted on these very texts. Its numbers flatter."

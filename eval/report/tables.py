@@ -1,0 +1,139 @@
+"""The tables of the report: systems by slices, all metrics, the bins of a reliability diagram."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from heldout.eval.report.inputs import Inputs
+from heldout.eval.report.wording import (
+    PER_CENT,
+    Bounded,
+    bounded,
+    count,
+    difference_interval,
+    interval,
+    measure,
+    percent,
+    signed_amount,
+    title,
+)
+
+#: Below this many texts a row is marked "few": its numbers are anecdotes, whatever their interval says.
+FEW = 30
+
+
+@dataclass(frozen=True)
+class Cell:
+    """One cell: a value, a smaller line under it, and whether its text is long enough to wrap."""
+
+    value: str
+    note: str = ""
+    long: bool = False
+
+
+@dataclass(frozen=True)
+class Row:
+    """One row: its head with badges, its cells, and whether it stands for the whole set."""
+
+    name: str
+    cells: tuple[Cell, ...]
+    badges: tuple[str, ...] = ()
+    whole: bool = False
+
+
+@dataclass(frozen=True)
+class Table:
+    """A table: the heads (the first over the row heads) and the rows; one of ``prose`` stands flush left."""
+
+    heads: tuple[str, ...]
+    rows: tuple[Row, ...]
+    prose: bool = False
+
+
+def slice_name(key: str) -> str:
+    """A slice's key as people read it: 'negation=in scope' → 'negation: in scope'."""
+    return key.replace("=", ": ", 1)
+
+
+def slice_table(inputs: Inputs, data: str, lifts: Mapping[tuple[str, str], Bounded], best: str) -> Table:
+    """The main metric on a set and its slices: a column a system, and the lift of the main one where it is known."""
+    systems = [system for system in inputs.systems if data in system.scores]
+    keys = dict.fromkeys(key for system in systems for key in system.scores[data].get("slices", {}))
+    show_lift = any(name == data for name, _ in lifts)
+    rows = []
+    for key in ["", *keys]:
+        cells = [_slice_cell(inputs.metric, system.scores[data], key) for system in systems]
+        sizes = dict.fromkeys(_size(system.scores[data], key) for system in systems)
+        sizes.pop(None, None)
+        if show_lift:
+            cells.append(lift_cell(inputs.metric, lifts.get((data, key))))
+        # A slice of the system's own (what it cut) has a size for each of them.
+        size = Cell(" / ".join(count(n) for n in sizes if n is not None))
+        few = ("few",) if any(n is not None and n < FEW for n in sizes) else ()
+        rows.append(Row(slice_name(key) if key else "all", (size, *cells), few, whole=not key))
+    lift = [f"lift over {best}{', points' if inputs.metric in PER_CENT else ''}"] if show_lift else []
+    return Table(("slice", "n", *(system.name for system in systems), *lift), tuple(rows))
+
+
+def _part(scores: Mapping[str, Any], key: str) -> Mapping[str, Any]:
+    part = scores.get("slices", {}).get(key, {}) if key else scores
+    return part if isinstance(part, Mapping) else {}
+
+
+def _size(scores: Mapping[str, Any], key: str) -> int | None:
+    n = _part(scores, key).get("n")
+    return n if isinstance(n, int) else None
+
+
+def _slice_cell(metric: str, scores: Mapping[str, Any], key: str) -> Cell:
+    return metric_cell(metric, _part(scores, key).get("metrics", {}).get(metric))
+
+
+def metric_cell(metric: str, entry: Any) -> Cell:
+    """A metric with its interval under it, or the reason why there is none."""
+    value, low, high = bounded(entry)
+    if value is None:
+        return Cell("–", str(entry.get("note", "")) if isinstance(entry, Mapping) else "")
+    return Cell(measure(metric, value), interval(metric, low, high))
+
+
+def lift_cell(metric: str, difference: Bounded | None) -> Cell:
+    """A signed difference with its interval under it."""
+    value, low, high = difference or (None, None, None)
+    if value is None:
+        return Cell("–")
+    return Cell(signed_amount(metric, value), difference_interval(metric, low, high))
+
+
+def metrics_table(inputs: Inputs, data: str) -> Table:
+    """Every metric of every system on one set."""
+    systems = [system for system in inputs.systems if data in system.scores]
+    names = dict.fromkeys([*inputs.card.metrics, *(m for s in systems for m in s.scores[data].get("metrics", {}))])
+    rows = []
+    for name in names:
+        entries = [system.scores[data].get("metrics", {}).get(name) for system in systems]
+        if any(entry is not None for entry in entries):
+            rows.append(Row(title(name), tuple(metric_cell(name, entry) for entry in entries)))
+    return Table(("metric", *(system.name for system in systems)), tuple(rows))
+
+
+def bins_table(sides: Sequence[tuple[str, Sequence[Any]]]) -> Table:
+    """The numbers of reliability diagrams: a row a bin that holds answers on either side."""
+    heads = ["confidence"]
+    for name, _ in sides:
+        heads += [f"answers {name}", f"right {name}", f"mean confidence {name}"]
+    rows = []
+    for side_by_side in zip(*(bins for _, bins in sides), strict=True):
+        if any(b.n for b in side_by_side):
+            cells = [
+                c
+                for b in side_by_side
+                for c in (
+                    Cell(count(b.n)),
+                    Cell(count(b.right), percent(b.right / b.n)) if b.n else Cell("–"),
+                    Cell(percent(b.confidence)) if b.n else Cell("–"),
+                )
+            ]
+            first = side_by_side[0]
+            rows.append(Row(f"{percent(first.low)} to {percent(first.high)}", tuple(cells)))
+    return Table(tuple(heads), tuple(rows))

@@ -1,0 +1,127 @@
+"""The verdict: picks the numbers of each sentence from the records, in the order in which a reader needs them."""
+
+from collections.abc import Iterator
+
+from heldout.eval.report import sentences
+from heldout.eval.report.calibration import TEMPERATURE, answers_of, reliability_bins, variant
+from heldout.eval.report.comparisons import Comparisons
+from heldout.eval.report.coverage import cut_texts
+from heldout.eval.report.inputs import Inputs, System
+from heldout.eval.report.wording import bounded, listed
+from heldout.eval.table import tabulate
+
+#: What the texts of a slice are called in a sentence; only slices named here get one of their own.
+SLICE_WORDS = {"negation": "texts with a negated opinion"}
+#: The confidence whose worth the verdict tells.
+CONFIDENCE = 0.9
+
+
+def verdict(inputs: Inputs, found: Comparisons) -> list[str]:
+    """The sentences of the verdict, the answer to 'how good is it' first; none is empty."""
+    parts = (_how_good, _against, _where, _trust, _limits)
+    return [sentence for part in parts for sentence in part(inputs, found) if sentence]
+
+
+def banners(inputs: Inputs) -> list[str]:
+    """A red line for each test set that something was fitted on, or that is the very train split."""
+    lines = []
+    for data in inputs.tests:
+        for system in inputs.systems:
+            things = fitted_things(system, data.hash)
+            if things:
+                lines.append(sentences.fitted_on(data.name, [f"the {thing} of {system.name}" for thing in things]))
+    return list(dict.fromkeys(lines))
+
+
+def fitted_things(system: System, split_hash: str) -> list[str]:
+    """What of a system was fitted on the split with this hash: entries of its ledger, its fits, its weights."""
+    things = [name.replace("_", " ") for name in system.ledger.fitted_on(split_hash)]
+    things += [name for name, fit in system.fits.items() if fit.fitted_on.get("hash") == split_hash]
+    if system.ledger.splits.get("train", {}).get("hash") == split_hash:
+        things.append("weights")
+    return list(dict.fromkeys(things))
+
+
+def _how_good(inputs: Inputs, found: Comparisons) -> Iterator[str]:
+    first, main, metric = inputs.tests[0], inputs.main, inputs.metric
+    entry = main.scores.get(first.name, {}).get("metrics", {}).get(metric)
+    if entry is None:
+        yield f"{main.name} has no predictions on {first.name}."
+        return
+    value, low, high = bounded(entry)
+    n = len(first.examples)
+    if metric == "accuracy" and value is not None:
+        correct = tabulate(inputs.card, first.examples, main.predictions[first.name]).correct
+        yield sentences.answered(main.name, first.name, int(correct.sum()), n, low, high)
+    else:
+        yield sentences.measured(main.name, first.name, metric, (value, low, high), n)
+    seeds = [s for s in inputs.systems if s.seed_of and s.seed_of == main.seed_of and first.name in s.scores]
+    values = [v for s in seeds if (v := value_on(s, first.name, metric)) is not None]
+    if len(values) > 1:
+        yield sentences.seeds(first.name, metric, values, f"about {main.name}")
+
+
+def value_on(system: System, data: str, metric: str) -> float | None:
+    """A system's value of a metric on a whole set."""
+    return bounded(system.scores.get(data, {}).get("metrics", {}).get(metric))[0]
+
+
+def _against(inputs: Inputs, found: Comparisons) -> Iterator[str]:
+    first, metric = inputs.tests[0].name, inputs.metric
+    if found.best is None:
+        yield sentences.no_baseline(found.reason)
+    for other, name in [(found.best, "the best baseline, "), *((s, "") for s in found.others)]:
+        if other is None:
+            continue
+        value = value_on(other, first, metric)
+        if value is not None and (other.name, first, "") in found.lifts:
+            difference = found.lifts[other.name, first, ""].difference
+            yield sentences.lift("It", f"{name}{other.name}", value, metric, difference)
+
+
+def _where(inputs: Inputs, found: Comparisons) -> Iterator[str]:
+    first, metric = inputs.tests[0].name, inputs.metric
+    slices = inputs.main.scores.get(first, {}).get("slices", {})
+    for (inside, rest), gap in found.gaps.items():
+        words = SLICE_WORDS.get(inside.split("=")[0])
+        sides = [(bounded(slices[key]["metrics"].get(metric))[0], slices[key]["n"]) for key in (inside, rest)]
+        (a, n), (b, m) = sides
+        if words and a is not None and b is not None:
+            yield sentences.slice_gap(words, (a, n), (b, m), metric, gap)
+    yield sentences.drops(first, found.drops, metric)
+
+
+def _trust(inputs: Inputs, found: Comparisons) -> Iterator[str]:
+    first = inputs.tests[0]
+    answers = answers_of(inputs, first)
+    if answers is None:
+        yield f"{inputs.main.name} gives no scores: how far to trust an answer cannot be told."
+        return
+    held = next(b for b in reliability_bins(answers) if b.low < CONFIDENCE <= b.high)
+    yield sentences.confident(first.name, held.n, held.right, held.low, held.high, held.confidence)
+    fit = inputs.main.fits.get(TEMPERATURE)
+    if fit is None:
+        return
+    changes = {}
+    for data in inputs.tests:
+        before = value_on(inputs.main, data.name, "ece")
+        after = bounded(variant(inputs, data.name).get("metrics", {}).get("ece"))[0]
+        if before is not None and after is not None:
+            changes[data.name] = (before, after)
+    split, n = str(fit.fitted_on.get("split", "?")), int(fit.fitted_on.get("n", 0))
+    yield sentences.temperature(fit.parameters["temperature"], split, n, changes)
+
+
+def _limits(inputs: Inputs, found: Comparisons) -> Iterator[str]:
+    cuts = {data.name: cut_texts(inputs.main, data.name) for data in inputs.tests}
+    limit = inputs.main.options.get("max_length")
+    yield sentences.cut({d: c for d, c in cuts.items() if c[1]}, limit if isinstance(limit, int) else None)
+    for data in inputs.tests:
+        inside = sum("overlap" in example.about for example in data.examples)
+        without = inputs.main.scores.get(data.name, {}).get("slices", {}).get("overlap=not in train", {})
+        value = bounded(without.get("metrics", {}).get(inputs.metric))[0]
+        if inside:
+            yield sentences.overlap(data.name, len(data.examples), inside, inputs.metric, value)
+    silent = [d.name for d in inputs.tests if d.name not in inputs.main.predictions]
+    if silent:
+        yield f"{inputs.main.name} has no predictions on {listed(silent)}."

@@ -1,0 +1,33 @@
+"""Write one HTML file that says how good a run is and where it breaks, from the files of run folders alone."""
+
+from dataclasses import dataclass
+from pathlib import Path
+
+from heldout.errors import Refused
+from heldout.eval.report import build
+from heldout.eval.report.mistakes import SHOWN
+from heldout.options import option, positional
+from heldout.runs import atomic
+
+
+@dataclass(frozen=True)
+class Options:
+    """The options of ``heldout report``."""
+
+    run: tuple[str, ...] = positional("run folders; the report is about the first, beside the others", metavar="RUN")
+    out: str | None = option(None, "where to write (default RUN/report.html of the first)", metavar="FILE.html")
+    text: bool = option(True, "show the texts of mistakes; --no-text leaves them out")
+    mistakes: int = option(SHOWN, "how many mistakes to list, over all systems and test sets")
+
+
+def run(options: Options) -> int:
+    """Read the runs, write the page, say where it is."""
+    if options.mistakes < 0:
+        raise Refused(f"--mistakes {options.mistakes}: give 0 or more")
+    folders = [Path(folder) for folder in options.run]
+    out = Path(options.out) if options.out else folders[0] / "report.html"
+    page = build(folders, text=options.text, shown=options.mistakes)
+    with atomic(out) as temporary:
+        temporary.write_text(page, encoding="utf-8")
+    print(out)
+    return 0
