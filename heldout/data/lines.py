@@ -35,12 +35,20 @@ def read_lines(path: Path, text: str, header: tuple[str, ...], delimiter: str) -
 
 
 def _splitter(header: tuple[str, ...], delimiter: str) -> Callable[[str], list[str]]:
-    """At spaces only the short columns are split off and the text keeps its own spaces; at tabs every tab counts."""
+    """At spaces only the short columns are split off and the text keeps its own spaces; at tabs every tab counts.
+
+    A line that holds nothing but a label (there is one in MPQA) has the empty text.
+    """
     if delimiter != " ":
         return lambda line: line.split(delimiter)
+    cuts = len(header) - 1
     if header[0] == "text":
-        return lambda line: line.rstrip().rsplit(None, len(header) - 1)
-    return lambda line: line.lstrip().split(None, len(header) - 1)
+        return lambda line: _padded(line.rstrip().rsplit(None, cuts), cuts, front=True)
+    return lambda line: _padded(line.lstrip().split(None, cuts), cuts, front=False)
+
+
+def _padded(parts: list[str], cuts: int, *, front: bool) -> list[str]:
+    return parts if len(parts) != cuts else ["", *parts] if front else [*parts, ""]
 
 
 def _recognise(path: Path, lines: Sequence[str]) -> tuple[tuple[str, ...], str]:

@@ -1,0 +1,131 @@
+"""What is in a source before anything is trained on it: counts, labels, drops, duplicates within and across, lengths.
+
+name   rows kept  labels                           dropped       exact  near  words p5  median  p95  longest
+train       1000  negative 480, positive 520       no label 12       4     9        20     170  590     2470
+test         500  negative 250, positive 250                         0     1        18     168  601     1801
+
+12 of 500 texts of test stand in train, 3 more nearly
+"""
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from itertools import combinations
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from heldout.data.duplicates import counted
+from heldout.data.files import stem
+from heldout.data.labels import in_order
+from heldout.data.prepare import load
+from heldout.data.sources import Loaded, SourceOptions
+from heldout.data.texts import Texts
+
+#: Lengths are shown at these percentiles of words (split at white space), and the longest.
+PERCENTILES = (5, 50, 95)
+
+
+@dataclass(frozen=True)
+class Checked:
+    """The sources by a short name, what is known of each, and how many texts of each second stand in each first."""
+
+    sources: Mapping[str, Mapping[str, Any]]
+    across: Sequence[Mapping[str, Any]]
+
+    def to_json(self) -> dict[str, Any]:
+        """Both parts as one JSON object."""
+        return {"sources": dict(self.sources), "across": list(self.across)}
+
+
+def check(task: str, sources: Sequence[str], options: SourceOptions, seed: int = 0) -> Checked:
+    """Read every source as the task does and count; Refused as training would be for a source that cannot be read."""
+    named = _names(sources)
+    loaded = {
+        name: load(task, source, options, name=name, names=list(named), limit=options.limit, seed=seed)
+        for name, source in named.items()
+    }
+    texts = Texts(loaded)
+    at = {name: texts.positions(name, split.examples) for name, split in loaded.items()}
+    across = []
+    for first, second in combinations(loaded, 2):
+        found = counted(texts.matches(at[second], at[first]))
+        across.append({"of": second, "in": first, "n": len(at[second])} | found)
+    described = {name: _describe(split) | texts.repeats(at[name]) for name, split in loaded.items()}
+    return Checked(described, across)
+
+
+def _names(sources: Sequence[str]) -> dict[str, str]:
+    """A short name for each source, the NAME of NAME:VALUE options: its file's, numbered where doubled."""
+    named: dict[str, str] = {}
+    for source in sources:
+        base = stem(Path(source)).replace(":", "-") or "data"
+        name, number = base, 1
+        while name in named:
+            number += 1
+            name = f"{base}-{number}"
+        named[name] = source
+    return named
+
+
+def _describe(split: Loaded) -> dict[str, Any]:
+    words = np.array([sum(len(str(text).split()) for text in example.text.values()) for example in split.examples])
+    labels = Counter(example.gold for example in split.examples)
+    return {
+        "source": split.source,
+        "hash": split.hash,
+        "n": len(split.examples),
+        "labels": {label: labels[label] for label in in_order(labels)},
+        "dropped": dict(split.dropped),
+        "notes": dict(split.notes),
+        "cleaning": list(split.cleaning),
+        "words": {f"p{p}": int(np.percentile(words, p)) for p in PERCENTILES} | {"max": int(words.max())},
+    }
+
+
+def show(checked: Checked) -> str:
+    """The table, then a line for each two sources, then what was noticed while reading."""
+    head = ["name", "kept", "labels", "dropped", "exact", "near", "words p5", "median", "p95", "longest"]
+    rows = [head, *(_row(name, entry) for name, entry in checked.sources.items())]
+    lines = [*_aligned(rows), ""]
+    for pair in checked.across:
+        lines.append(
+            f"{pair['exact']} of {pair['n']} texts of {pair['of']} stand in {pair['in']}, {pair['near']} more nearly"
+        )
+    for name, entry in checked.sources.items():
+        notes = [*(f"{_words(key)} {n}" for key, n in entry["notes"].items()), *entry["cleaning"]]
+        lines.append(f"{name} is {entry['source']}" + (f": {', '.join(notes)}" if notes else ""))
+    lines.append(
+        "exact and near: texts beyond the first of their kind (case, white space, markup folded; word triples)"
+    )
+    return "\n".join(lines)
+
+
+def _row(name: str, entry: Mapping[str, Any]) -> list[str]:
+    words = entry["words"]
+    return [
+        name,
+        str(entry["n"]),
+        ", ".join(f"{label} {n}" for label, n in entry["labels"].items()),
+        ", ".join(f"{_words(reason)} {n}" for reason, n in entry["dropped"].items()) or "none",
+        str(entry["exact_duplicates"]),
+        str(entry["near_duplicates"]),
+        *(str(words[key]) for key in ("p5", "p50", "p95", "max")),
+    ]
+
+
+def _words(key: str) -> str:
+    return key.replace("_", " ")
+
+
+def _aligned(rows: Sequence[Sequence[str]]) -> list[str]:
+    """Columns of text to the left, of numbers to the right."""
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    left = {0, 2, 3}
+    return [
+        "  ".join(
+            cell.ljust(w) if n in left else cell.rjust(w) for n, (cell, w) in enumerate(zip(row, widths, strict=True))
+        )
+        for row in rows
+    ]
