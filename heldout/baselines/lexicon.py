@@ -7,7 +7,9 @@ Two rules, both blind to negation on purpose ("not good" counts as good), which 
   nothing there, and an answer must be given.
 * ``full``: the sign of (positive words − negative words), each occurrence counted, by the packaged lexicon
   (eval/slices/opinion_words.json) or a file of one's own; a sum of nought gets the label that train has most of.
-  The packaged words are right on 0.77 of IMDb's train reviews, which they were not chosen on.
+  The packaged words were chosen without looking at any data set.
+
+On IMDb's 25,000 test reviews ``full`` is right on 0.771, ``seeds`` on 0.545.
 
 Answers only: a count is no probability, so there are no scores, and what needs scores says so in the report.
 """
