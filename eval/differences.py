@@ -43,7 +43,7 @@ def domain_drop(
         sampling = Sampling(len(gold), group_codes(gold), replicates, seed, stream)
         drawn.append(_replicates(table, metrics, sampling))
         values.append([metric.of(table) for metric in metrics])
-    method = f"two independent bootstraps, {replicates} replicates, seed {seed}, 95%"
+    method = f"two independent percentile bootstraps 95%, {replicates} replicates, seed {seed}"
     return {
         metric.name: _difference(metric, values[0][i] - values[1][i], drawn[0][i] - drawn[1][i], method)
         | {"n": [len(table) for table in tables]}

@@ -93,6 +93,10 @@ def score_run(
     A temperature is fitted on dev where dev's predictions have scores; it is kept in fits/, the ledger says what it
     was fitted on, and each scores/NAME.json shows its effect. A shifted test set also has the "drop" from the first.
     """
+    if not (folder / "card.json").exists():
+        seeds = sorted(path.parent.name for path in folder.glob("seed-*/card.json"))
+        which = f"; it holds the runs {', '.join(seeds)}: score each" if seeds else "; is it a run folder of heldout?"
+        raise Refused(f"{folder}: holds no card.json{which}")
     card = read_card(folder / "card.json")
     names = names_of(folder) if data is None else [data]
     read = {name: read_data(folder, name, card) for name in names}

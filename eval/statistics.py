@@ -95,7 +95,7 @@ class Sampling:
     def method(self) -> str:
         """How an interval was made, in words, for scores.json."""
         whole = "" if self.groups is None else f", {self.units} groups kept whole"
-        return f"percentile bootstrap, {self.replicates} replicates, seed {self.seed}{whole}"
+        return f"percentile bootstrap 95%, {self.replicates} replicates, seed {self.seed}{whole}"
 
 
 @dataclass(frozen=True)

@@ -40,7 +40,7 @@ def _warnings(scores: Mapping[str, Any]) -> list[str]:
         found = ", ".join(f"{value:.3f}" for value in variant["parameters"].values())
         fitted_on = f"{variant['fitted_on']['split']} ({variant['fitted_on']['n']} examples)"
         own = ", which is this very data: not held out" if variant["in_sample"] else ""
-        lines.append(f"After {name}: {name} {found}, fitted on {fitted_on}{own}.")
+        lines.append(f'"After {name}": {found}, fitted on {fitted_on}{own}.')
     return lines
 
 

@@ -6,6 +6,18 @@ The rule, with its words as data (negation.json, opinion_words.json):
 3. Its scope is the next ``window`` words at most, up to the end of the clause: punctuation other than a comma, or a
    word like "but".
 4. The text is in scope when a scope holds an opinion word, or a word that is an opinion once negated ("no sense").
+
+How good it is, on 200 IMDb test reviews (100 of each label) that two of us labelled apart from each other by "a
+negation applies to an evaluative expression, so that its good or bad meaning is reversed or taken away" (agreement
+0.945, Cohen's kappa 0.89; the 11 on which they differed were settled by a third reading):
+
+                           precision                recall
+    all 200                0.814 (0.733 to 0.875)   0.836 (0.756 to 0.894)
+    the last 100           0.720 (0.583 to 0.825)   0.735 (0.597 to 0.838)
+
+The words were tuned once, on the first 100 only; the last 100 say what to expect elsewhere. The labels are kept
+(tests/eval/negation_labels.jsonl) and a test recomputes these figures. So the slice is rather "negation likely" than
+"negation": about a quarter of either side is on the wrong one, and a gap between them is smaller than the true one.
 """
 
 import json
