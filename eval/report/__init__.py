@@ -12,7 +12,7 @@ from markupsafe import Markup
 from heldout import __version__
 from heldout.eval.report.comparisons import compare
 from heldout.eval.report.inputs import Inputs, read_inputs
-from heldout.eval.report.mistakes import SHOWN, mistakes
+from heldout.eval.report.mistakes import SHOWN, most_confident
 from heldout.eval.report.page import make_page
 from heldout.eval.report.wording import visible
 from heldout.eval.slices import chosen
@@ -31,7 +31,7 @@ def build(folders: Sequence[Path], *, text: bool = True, shown: int = SHOWN, rep
     """
     inputs = read_inputs(folders, replicates)
     found = compare(inputs, replicates)
-    wrong = mistakes(inputs, _slicer(inputs), text=text, limit=shown)
+    wrong = most_confident(inputs, _slicer(inputs), text=text, limit=shown)
     return render(make_page(inputs, found, wrong, text=text))
 
 

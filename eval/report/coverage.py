@@ -22,7 +22,8 @@ def splits_table(inputs: Inputs) -> Table:
             Cell(", ".join(map(str, split.get("cleaning", []))) or "none", long=True),
         )
         rows.append(Row(name, cells, ("used for choices",) if name == DEV else ()))
-    return Table(("split", "source", "texts used", "labels", "dropped", "noticed, kept", "cleaning"), tuple(rows), prose=True)
+    heads = ("split", "source", "texts used", "labels", "dropped", "noticed, kept", "cleaning")
+    return Table(heads, tuple(rows), prose=True)
 
 
 def _counts(counts: Any, none: str = "") -> str:

@@ -16,6 +16,8 @@ from heldout.ledger import Ledger, read_ledger
 from heldout.records import Card, Example, Prediction, content_hash, join, read_card, read_gold, read_predictions
 from heldout.runs import read_json
 
+#: What scores/NAME.json holds.
+Scores = Mapping[str, Any]
 #: Baselines whose folder name is not what people call them.
 BASELINE_NAMES = {"tfidf": "tf-idf", "tf_idf": "tf-idf"}
 
@@ -42,7 +44,7 @@ class System:
     fits: Mapping[str, Fit]
     dev: DataSet | None
     predictions: Mapping[str, tuple[Prediction, ...]]
-    scores: Mapping[str, Mapping[str, Any]]
+    scores: Mapping[str, Scores]
     seed_of: str = ""
 
 
@@ -134,7 +136,7 @@ def _system(folder: Path, card: Card, gold: Mapping[str, DataSet], seed_of: str,
         if path.exists():
             predictions[name] = tuple(prediction for _, prediction in join(data.examples, read_predictions(path, card)))
     # First, since scoring fits a temperature and says so in the ledger.
-    scores = _scores(folder, {name: gold[name].hash for name in predictions}, replicates)
+    scores = _scores(folder, gold, list(predictions), replicates)
     fits = {path.stem: read_fit(path) for path in sorted((folder / "fits").glob("*.json"))}
     return System(
         name=_name(options, folder),
@@ -151,17 +153,21 @@ def _system(folder: Path, card: Card, gold: Mapping[str, DataSet], seed_of: str,
     )
 
 
-def _scores(folder: Path, wanted: Mapping[str, str], replicates: int) -> dict[str, Mapping[str, Any]]:
+def _scores(folder: Path, gold: Mapping[str, DataSet], names: Sequence[str], replicates: int) -> dict[str, Scores]:
     """The scores of each set of predictions; those that are missing, or of other gold than lies here, are computed."""
-    found = {}
-    for name, gold_hash in wanted.items():
-        path = folder / "scores" / f"{name}.json"
-        row = _object(path)
-        if row.get("gold_hash") != gold_hash:
-            score_run(folder, name, replicates=replicates)
-            row = _object(path)
-        found[name] = row
+    paths = {name: folder / "scores" / f"{name}.json" for name in names}
+    found = {name: _object(path) for name, path in paths.items()}
+    stale = [name for name, row in found.items() if not _usable(row, gold[name].hash)]
+    if stale and len(stale) == len(gold):
+        return found | score_run(folder, replicates=replicates)
+    for name in stale:
+        found |= score_run(folder, name, replicates=replicates)
     return found
+
+
+def _usable(row: Scores, gold_hash: str) -> bool:
+    shaped = all(isinstance(row.get(key), dict) for key in ("metrics", "slices", "variants"))
+    return shaped and row.get("gold_hash") == gold_hash
 
 
 def _object(path: Path) -> Mapping[str, Any]:

@@ -50,7 +50,7 @@ class Mistakes:
         return self.total - len(self.shown)
 
 
-def mistakes(inputs: Inputs, slices_of: Slicer, *, text: bool = True, limit: int = SHOWN) -> Mistakes:
+def most_confident(inputs: Inputs, slices_of: Slicer, *, text: bool = True, limit: int = SHOWN) -> Mistakes:
     """The mistakes of each system, the surest first; each system on each set gets an equal share of ``limit``."""
     wrong = {
         (system.name, data.name): _wrong(inputs, system, data)
@@ -59,7 +59,7 @@ def mistakes(inputs: Inputs, slices_of: Slicer, *, text: bool = True, limit: int
         if data.name in system.predictions
     }
     pairs = sum(1 for found in wrong.values() if found)
-    quota = max(1, limit // pairs) if pairs else 0
+    quota = max(1, limit // pairs) if pairs and limit else 0
     room = min(TEXT_BYTES // max(1, quota * pairs), WHOLE * ESCAPED)
     shown: list[Mistake] = []
     for system in inputs.systems:

@@ -7,9 +7,10 @@ from typing import Any
 from heldout.eval.report.calibration import Calibration, calibration
 from heldout.eval.report.comparisons import Comparisons
 from heldout.eval.report.coverage import coverage_table, overlap_table, splits_table
-from heldout.eval.report.inputs import Inputs, System
+from heldout.eval.report.inputs import Inputs
 from heldout.eval.report.mistakes import Mistake, Mistakes
 from heldout.eval.report.pictures import Picture, lift_picture, overview
+from heldout.eval.report.provenance import methods, provenance, records
 from heldout.eval.report.tables import Table, metrics_table, slice_table
 from heldout.eval.report.verdict import banners, fitted_things, verdict
 from heldout.eval.report.wording import count, listed, opening, sure, title
@@ -72,9 +73,9 @@ def make_page(inputs: Inputs, found: Comparisons, wrong: Mistakes, *, text: bool
         splits=splits_table(inputs),
         overlap=overlap_table(inputs),
         coverage=coverage_table(inputs),
-        provenance=_provenance(inputs),
-        records=[{"name": system.name, "entries": _records(system)} for system in inputs.systems],
-        methods=_methods(inputs),
+        provenance=provenance(inputs),
+        records=[{"name": system.name, "entries": records(system)} for system in inputs.systems],
+        methods=methods(inputs),
     )
 
 
@@ -142,57 +143,3 @@ def _mistakes(inputs: Inputs, wrong: Mistakes, *, text: bool) -> Mapping[str, An
             ("slice", "Slice", slices, None),
         ],
     }
-
-
-def _provenance(inputs: Inputs) -> list[tuple[str, str]]:
-    main, entries = inputs.main, [("card", f"{inputs.card.name} {inputs.card.version}")]
-    entries += [("citation", inputs.card.citation)] if inputs.card.citation else []
-    for name, fit in main.fits.items():
-        values = ", ".join(f"{key} {value:g}" for key, value in fit.parameters.items())
-
-        entries.append((f"fit: {name}", f"{values}; {_fitted(fit.fitted_on)}"))
-    for name, entry in main.ledger.fitted.items():
-        if name not in main.fits:
-            entries.append((name.replace("_", " "), _fitted(entry)))
-    entries += [("plan of steps", _short(main.ledger.plan))] if main.ledger.plan else []
-    entries += [(f"gold of {data.name}", f"n = {len(data.examples)}, {_short(data.hash)}") for data in inputs.tests]
-    return entries
-
-
-def _fitted(on: Mapping[str, Any]) -> str:
-    return f"fitted on {on.get('split')}, n = {on.get('n')}, {_short(on.get('hash'))}"
-
-
-def _short(digest: Any) -> str:
-    return f"hash {str(digest)[:16]}"
-
-
-def _records(system: System) -> list[tuple[str, str]]:
-    """A system's options and environment, flat, those without a value left out."""
-    entries = [(str(key).replace("_", "-"), _said(value)) for key, value in system.options.items()]
-    for key, value in system.environment.items():
-        parts = value.items() if isinstance(value, Mapping) else [(key, value)]
-        entries += [(str(name), _said(found)) for name, found in parts]
-    return [(name, value) for name, value in entries if value]
-
-
-def _said(value: Any) -> str:
-    if isinstance(value, list | tuple):
-        return ", ".join(map(str, value))
-    return "" if value is None or value is False else "yes" if value is True else str(value)
-
-
-def _methods(inputs: Inputs) -> list[str]:
-    """How each interval was made, as the scores say, and what the other words of the page mean."""
-    first = inputs.tests[0].name
-    made: dict[str, list[str]] = {}
-    for name, entry in inputs.main.scores.get(first, {}).get("metrics", {}).items():
-        if entry.get("method"):
-            made.setdefault(str(entry["method"]), []).append(title(name))
-    lines = [f"Intervals on {first}, {listed(names)}: {method}." for method, names in made.items()]
-    return [
-        *lines,
-        "Lift: paired bootstrap, both systems on the same draws; McNemar's test is the exact two-sided binomial.",
-        "Drops between test sets, and a slice against its rest: two independent bootstraps.",
-        "No interval is corrected for how many of them stand on this page: of twenty, one misses by chance.",
-    ]

@@ -47,15 +47,16 @@ def lift(subject: str, other: str, other_value: float, metric: str, difference: 
     than = f"{other} ({measure(metric, other_value)})"
     if value is None or low is None or high is None:
         return f"No difference between it and {than} can be computed from the records."
+    comma = "," if "," in other else ""
     size, span = amount(metric, value), f"interval {difference_interval(metric, low, high)}"
     if low > 0:
-        return f"{subject} beats {than} by {size} ({span})."
+        return f"{subject} beats {than}{comma} by {size} ({span})."
     if high < 0:
-        return f"{subject} does worse than {than}, by {size} ({span})."
+        return f"{subject} does worse than {than}{comma} by {size} ({span})."
     if value == 0:
-        return f"{subject} does exactly as well as {than} ({span})."
+        return f"{subject} does exactly as well as {than}: {span}."
     side = "above" if value > 0 else "below"
-    return f"{subject} stands {size} {side} {than} ({span}): no more than chance could give."
+    return f"{subject} stands {size} {side} {than}: {span}, no more than chance could give."
 
 
 def no_baseline(reason: str) -> str:
@@ -144,7 +145,8 @@ def cut(data: Mapping[str, tuple[int, int]], limit: int | None) -> str:
 def overlap(data: str, n: int, inside: int, metric: str, without: float | None) -> str:
     """How many test texts also stand in train, and the main metric without them."""
     text = f"{count(inside)} of the {count(n)} {data} texts also stand in train, word for word or nearly"
-    return f"{text}; without them its {title(metric)} is {measure(metric, without)}." if without is not None else f"{text}."
+    rest = "" if without is None else f"; without them its {title(metric)} is {measure(metric, without)}"
+    return f"{text}{rest}."
 
 
 def seeds(data: str, metric: str, values: Sequence[float], shown: str) -> str:

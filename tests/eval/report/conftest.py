@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from heldout.eval.report import build
+from heldout.eval.report.inputs import Inputs, read_inputs
 from heldout.fits import soften
 from heldout.ledger import Ledger, Split, write_ledger
 from heldout.records import Card, Example, Prediction, content_hash
@@ -66,15 +67,15 @@ def write_run(
     write_json(folder / "environment.json", {"python": "3.11.2", "cpus": 2, "versions": {"heldout": "0.1.0"}})
     ledger = Ledger(plan="0" * 64, overlap={"train/imdb": 2})
     labels = {label: 60 for label in card.labels}
-    notes = {"duplicates within": 3}
-    ledger = ledger.with_split("train", Split("reviews:train", "a" * 64, 120, labels, {"empty text": 2}, notes, ("html",)))
+    train = Split("reviews:train", "a" * 64, 120, labels, {"empty text": 2}, {"duplicates within": 3}, ("html",))
+    ledger = ledger.with_split("train", train)
     for number, (name, examples) in enumerate(gold.items()):
         worse = right - 0.08 * max(0, number - 1)
         write_lines(folder / "gold" / f"{name}.jsonl", (example.to_json() for example in examples))
         predictions = make_predictions(examples, worse, seed + number, scores=scores)
         write_lines(folder / "predictions" / f"{name}.jsonl", (prediction.to_json() for prediction in predictions))
         ledger = ledger.with_split(name, Split(f"reviews:{name}", content_hash(examples), len(examples), labels))
-    for thing, name in (fitted or {"checkpoint": "dev"}).items():
+    for thing, name in ({"checkpoint": "dev"} if fitted is None else fitted).items():
         ledger = ledger.with_fitted(thing, name, content_hash(gold[name]), len(gold[name]))
     write_ledger(folder, ledger)
     return folder
@@ -84,7 +85,8 @@ def make_run(
     folder: Path, *, n: int = 200, right: float = 0.9, fitted: dict[str, str] | None = None, scores: bool = True
 ) -> Path:
     """A run with dev, two test sets and two baselines."""
-    gold = {"dev": make_examples("dev", 80, 0), "imdb": make_examples("imdb", n, 1), "yelp": make_examples("yelp", n, 2)}
+    sizes = {"dev": 80, "imdb": n, "yelp": n}
+    gold = {name: make_examples(name, size, seed) for seed, (name, size) in enumerate(sizes.items())}
     tests = {"test": ["imdb=reviews:imdb", "yelp=reviews:yelp"], "task": "sentiment", "seed": 1}
     options = {"model": "someone/tiny-bert", "max_length": 60, "train": "reviews:train"} | tests
     write_run(folder, gold, right, options=options, fitted=fitted, scores=scores)
@@ -97,6 +99,11 @@ def make_run(
 @pytest.fixture(scope="session")
 def run_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return make_run(tmp_path_factory.mktemp("runs") / "run")
+
+
+@pytest.fixture(scope="session")
+def read(run_folder: Path) -> Inputs:
+    return read_inputs([run_folder], REPLICATES)
 
 
 @pytest.fixture(scope="session")
@@ -148,3 +155,19 @@ def open_page(browser: Any, html_file: Path) -> Iterator[Any]:
     yield open_it
     for context in contexts:
         context.close()
+
+
+@pytest.fixture(scope="session")
+def make() -> Any:
+    """make_run: tests cannot import a conftest."""
+    return make_run
+
+
+@pytest.fixture(scope="session")
+def make_one() -> Any:
+    """make_one(folder, n, right): a run with one test set of n examples and nothing beside it."""
+
+    def one(folder: Path, n: int, right: float) -> Path:
+        return write_run(folder, {"imdb": make_examples("imdb", n, 1)}, right, options={}, fitted={})
+
+    return one

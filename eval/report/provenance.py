@@ -1,0 +1,62 @@
+"""Where the numbers come from: fits, hashes, options, versions, and how intervals were made."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from heldout.eval.report.inputs import Inputs, System
+from heldout.eval.report.wording import listed, title
+
+
+def provenance(inputs: Inputs) -> list[tuple[str, str]]:
+    """What was fitted on what, and the hashes by which the data can be told again."""
+    main, entries = inputs.main, [("card", f"{inputs.card.name} {inputs.card.version}")]
+    entries += [("citation", inputs.card.citation)] if inputs.card.citation else []
+    for name, fit in main.fits.items():
+        values = ", ".join(f"{key} {value:g}" for key, value in fit.parameters.items())
+
+        entries.append((f"fit: {name}", f"{values}; {_fitted(fit.fitted_on)}"))
+    for name, entry in main.ledger.fitted.items():
+        if name not in main.fits:
+            entries.append((name.replace("_", " "), _fitted(entry)))
+    entries += [("plan of steps", _short(main.ledger.plan))] if main.ledger.plan else []
+    entries += [(f"gold of {data.name}", f"n = {len(data.examples)}, {_short(data.hash)}") for data in inputs.tests]
+    return entries
+
+
+def _fitted(on: Mapping[str, Any]) -> str:
+    return f"fitted on {on.get('split')}, n = {on.get('n')}, {_short(on.get('hash'))}"
+
+
+def _short(digest: Any) -> str:
+    return f"hash {str(digest)[:16]}"
+
+
+def records(system: System) -> list[tuple[str, str]]:
+    """A system's options and environment, flat, those without a value left out."""
+    entries = [(str(key).replace("_", "-"), _said(value)) for key, value in system.options.items()]
+    for key, value in system.environment.items():
+        parts = value.items() if isinstance(value, Mapping) else [(key, value)]
+        entries += [(str(name), _said(found)) for name, found in parts]
+    return [(name, value) for name, value in entries if value]
+
+
+def _said(value: Any) -> str:
+    if isinstance(value, list | tuple):
+        return ", ".join(map(str, value))
+    return "" if value is None or value is False else "yes" if value is True else str(value)
+
+
+def methods(inputs: Inputs) -> list[str]:
+    """How each interval was made, as the scores say, and what the other words of the page mean."""
+    first = inputs.tests[0].name
+    made: dict[str, list[str]] = {}
+    for name, entry in inputs.main.scores.get(first, {}).get("metrics", {}).items():
+        if entry.get("method"):
+            made.setdefault(str(entry["method"]), []).append(title(name))
+    lines = [f"Intervals on {first}, {listed(names)}: {method}." for method, names in made.items()]
+    return [
+        *lines,
+        "Lift: paired bootstrap, both systems on the same draws; McNemar's test is the exact two-sided binomial.",
+        "Drops between test sets, and a slice against its rest: two independent bootstraps.",
+        "No interval is corrected for how many of them stand on this page: of twenty, one misses by chance.",
+    ]

@@ -1,0 +1,51 @@
+"""Lift, gaps and calibration against the statistics they are made of."""
+
+from dataclasses import replace
+
+import pytest
+
+from heldout.eval.differences import paired_difference
+from heldout.eval.report.calibration import answers_of, reliability_bins
+from heldout.eval.report.comparisons import best_baseline, compare
+from heldout.eval.report.verdict import verdict
+
+
+def test_the_best_baseline_is_chosen_on_dev_not_on_test(read):
+    best, _ = best_baseline(read)
+    assert best.name == "tf-idf"
+    lower = {name: dict(scores) for name, scores in best.scores.items()}
+    lower["dev"]["metrics"] = {"accuracy": {"value": 0.01}}
+    spoilt = [replace(s, scores=lower) if s.name == "tf-idf" else s for s in read.systems]
+    assert best_baseline(replace(read, systems=tuple(spoilt)))[0].name == "majority"
+
+
+def test_without_a_baseline_or_its_dev_predictions_the_verdict_says_why(read):
+    alone = replace(read, systems=read.systems[:1])
+    assert "no baseline was run beside it" in " ".join(verdict(alone, compare(alone, 50)))
+    no_dev = [replace(s, scores={k: v for k, v in s.scores.items() if k != "dev"}) for s in read.systems]
+    assert "no baseline has predictions on dev" in best_baseline(replace(read, systems=tuple(no_dev)))[1]
+
+
+def test_a_lift_is_the_paired_difference_of_two_systems(read):
+    found = compare(read, 300)
+    lift = found.lifts["tf-idf", "imdb", ""]
+    data, first, second = read.tests[0], read.main.predictions["imdb"], found.best.predictions["imdb"]
+    expected = paired_difference(read.card, data.examples, first, second, "accuracy", replicates=300)
+    assert lift.difference == pytest.approx((expected["value"], expected["low"], expected["high"]))
+    assert (lift.only_first, lift.only_second, lift.p) == tuple(expected["mcnemar"].values())
+    assert len(found.lifts) > 10 and not [key for _, _, key in found.lifts if key.startswith("truncated")]
+
+
+def test_a_slice_lift_counts_the_examples_of_the_slice_alone(read):
+    found = compare(read, 50)
+    sides = [found.lifts["tf-idf", "imdb", f"negation={part}"] for part in ("in scope", "rest")]
+    whole = found.lifts["tf-idf", "imdb", ""]
+    assert sum(side.only_first for side in sides) == whole.only_first > 0
+    assert sum(side.only_second for side in sides) == whole.only_second > 0
+
+
+def test_every_answer_is_in_one_bin_and_the_bins_give_the_ece(read):
+    bins = reliability_bins(answers_of(read, read.tests[0]))
+    assert sum(b.n for b in bins) == 200
+    ece = sum(abs(b.right - b.confidence * b.n) for b in bins) / 200
+    assert ece == pytest.approx(read.main.scores["imdb"]["metrics"]["ece"]["value"])

@@ -1,0 +1,32 @@
+"""The most confident mistakes: in order, bounded in number and in bytes."""
+
+from dataclasses import replace
+
+from markupsafe import escape
+
+from heldout.eval.report.mistakes import TEXT_BYTES, most_confident
+
+
+def test_the_surest_mistakes_come_first_and_the_rest_is_counted(read):
+    found = most_confident(read, lambda *_: [], limit=30)
+    assert len(found.shown) == 30 and found.left_out == found.total - 30 > 0
+    of_main = [mistake.confidence for mistake in found.shown if mistake.system == "tiny-bert"]
+    assert len(of_main) == 10 and of_main == sorted(of_main, reverse=True)
+    assert all(mistake.gold != mistake.answer for mistake in found.shown)
+
+
+def test_no_mistake_is_listed_where_none_is_asked_for(read):
+    found = most_confident(read, lambda *_: [], limit=0)
+    assert not found.shown and found.left_out == found.total > 0
+
+
+def test_texts_stay_within_their_bytes_whatever_they_hold(read):
+    data = read.tests[0]
+    fields = [{"text": fill * 20_000, "b": "😀" * 9000} for fill in ('"', "\x00")]
+    long = [replace(example, text=fields[number % 2]) for number, example in enumerate(data.examples)]
+    spoilt = replace(read, tests=(replace(data, examples=tuple(long)),))
+    found = most_confident(spoilt, lambda *_: [], limit=400)
+    parts = [part for mistake in found.shown for _, *parts, _ in mistake.fields for part in parts]
+    size = sum(len(str(escape(part)).encode()) for part in parts)
+    assert 0 < size <= TEXT_BYTES
+    assert all(lost > 0 for m in found.shown for *_, lost in m.fields)

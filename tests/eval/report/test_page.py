@@ -1,0 +1,152 @@
+"""From run folders to one page: what stands on it, and that nothing from outside is more than text."""
+
+import base64
+import hashlib
+import re
+import shutil
+from html.parser import HTMLParser
+
+from heldout.eval.report import build
+from heldout.eval.report.inputs import read_inputs
+from heldout.runs import read_json, write_json
+
+VOID = {"meta", "link", "br", "input", "hr", "img"}
+
+
+class Balanced(HTMLParser):
+    """Fails on a tag that closes what is not open; keeps the text and every attribute."""
+
+    def __init__(self, html: str) -> None:
+        super().__init__()
+        self.open, self.text, self.attributes, self.tags = [], [], [], []
+        self.feed(html)
+        self.close()
+        assert not self.open, f"never closed: {self.open}"
+
+    def handle_starttag(self, tag, attrs):
+        self.tags.append(tag)
+        self.attributes += attrs
+        if tag not in VOID:
+            self.open.append(tag)
+
+    def handle_startendtag(self, tag, attrs):
+        self.tags.append(tag)
+        self.attributes += attrs
+
+    def handle_endtag(self, tag):
+        assert self.open and self.open.pop() == tag, f"</{tag}> closes nothing"
+
+    def handle_data(self, data):
+        self.text.append(data)
+
+
+def text_of(html: str) -> str:
+    return " ".join(" ".join(Balanced(html).text).split())
+
+
+def test_the_page_is_well_formed_and_loads_nothing(html):
+    page = Balanced(html)
+    assert len(page.tags) > 500
+    links = [value for name, value in page.attributes if name in ("src", "href", "srcset", "action", "xlink:href")]
+    assert len(links) > 6 and all(value.startswith("#") or value == "data:," for value in links)
+    assert not [name for name, _ in page.attributes if name.startswith("on") or name == "style"]
+    assert page.tags.count("script") == page.tags.count("style") == 1
+    identities = [value for name, value in page.attributes if name == "id"]
+    assert len(set(identities)) == len(identities)
+
+
+def test_the_policy_holds_the_hashes_of_the_style_and_script(html):
+    policy = re.search(r'Content-Security-Policy" content="([^"]*)"', html).group(1).replace("&#39;", "'")
+    for tag in ("style", "script"):
+        content = re.search(rf"<{tag}>(.*?)</{tag}>", html, re.DOTALL).group(1)
+        digest = base64.b64encode(hashlib.sha256(content.encode()).digest()).decode()
+        assert f"{tag}-src 'sha256-{digest}'" in policy
+    assert "default-src 'none'" in policy and "unsafe" not in policy
+
+
+def test_a_review_that_holds_markup_stands_there_as_text(html):
+    assert html.count("alert(1)") >= 2 and "<script>alert" not in html
+    assert "</script><!-- <script>alert(1)</script> \"quoted\" 'single' & <b>bold</b> [U+0000][U+202E]" in text_of(html)
+
+
+def test_the_numbers_of_the_verdict_are_those_of_the_records(read, html):
+    pairs = zip(read.tests[0].examples, read.main.predictions["imdb"], strict=True)
+    right = sum(example.gold == prediction.answer for example, prediction in pairs)
+    assert f"tiny-bert answers {right} of 200 imdb texts right ({right / 2:.1f}%, 95% interval" in text_of(html)
+
+
+def test_no_text_leaves_the_texts_out(run_folder):
+    html = build([run_folder], text=False, replicates=50)
+    assert "alert(1)" not in html and "sister" not in html and "--no-text" in html
+    assert "imdb/0" in html
+
+
+def test_a_test_set_that_was_fitted_on_has_a_red_banner(make, tmp_path):
+    folder = make(tmp_path / "run", n=40, fitted={"checkpoint": "imdb"})
+    html = build([folder], replicates=50)
+    assert '<p class="banner" role="alert">imdb is no held-out test: the checkpoint of tiny-bert' in html
+    assert "fitted on: checkpoint" in html
+
+
+def test_an_honest_run_has_no_banner(html):
+    assert 'class="banner"' not in html
+
+
+def test_a_test_set_that_is_the_train_split_has_a_red_banner(make, tmp_path):
+    folder = make(tmp_path / "run", n=40)
+    ledger = read_json(folder / "ledger.json")
+    ledger["splits"]["train"]["hash"] = ledger["splits"]["yelp"]["hash"]
+    write_json(folder / "ledger.json", ledger)
+    assert "yelp is no held-out test: the weights of tiny-bert" in text_of(build([folder], replicates=50))
+
+
+def test_a_system_without_scores_says_that_it_needs_them(make, tmp_path):
+    html = build([make(tmp_path / "run", n=40, scores=False)], replicates=50)
+    said = text_of(html)
+    assert "gives no scores: how far to trust an answer cannot be told" in said and "needs scores" in said
+    assert 'class="reliability"' not in html
+
+
+def test_seeds_are_read_from_their_folders_with_the_baselines_above(make, tmp_path):
+    folder = tmp_path / "several"
+    for seed, right in ((1, 0.9), (2, 0.8), (10, 0.85)):
+        make(folder / f"seed-{seed}", n=40, right=right)
+        shutil.rmtree(folder / f"seed-{seed}" / "baselines")
+    shutil.move(make(tmp_path / "one", n=40) / "baselines", folder / "baselines")
+    read = read_inputs([folder], 50)
+    assert [s.name for s in read.systems[:4]] == [*(f"tiny-bert (seed-{k})" for k in (1, 2, 10)), "majority"]
+    said = text_of(build([folder], replicates=50))
+    assert "Over 3 seeds the accuracy on imdb averages" in said
+
+
+def test_two_runs_are_set_against_each_other(make, tmp_path):
+    a, b = make(tmp_path / "a", n=60, right=0.95), make(tmp_path / "b", n=60, right=0.6)
+    said = text_of(build([a, b], replicates=100))
+    assert "It beats tiny-bert (b)" in said
+
+
+def test_an_outside_folder_without_options_and_ledger_can_be_reported(make, tmp_path):
+    folder = make(tmp_path / "theirs", n=40)
+    for name in ("options.json", "ledger.json", "environment.json"):
+        (folder / name).unlink()
+    assert "theirs answers" in text_of(build([folder], replicates=50))
+
+
+def test_names_from_outside_are_escaped(make, tmp_path):
+    folder = make(tmp_path / "run", n=40)
+    evil = "<img src=x onerror=alert(2)>"
+    write_json(folder / "options.json", read_json(folder / "options.json") | {"model": evil, "note": evil})
+    ledger = read_json(folder / "ledger.json")
+    ledger["splits"]["train"]["source"] = ledger["splits"][evil] = evil
+    ledger["splits"][evil] = ledger["splits"]["dev"] | {"dropped": {evil: 3}}
+    write_json(folder / "ledger.json", ledger)
+    html = build([folder], replicates=50)
+    assert "<img" not in html and html.count("&lt;img src=x") > 5
+    Balanced(html)
+
+
+def test_25_000_predictions_make_a_page_under_5_mb(make_one, tmp_path):
+    html = build([make_one(tmp_path / "run", 25_000, right=0.6)], replicates=20)
+    assert 100_000 < len(html.encode()) < 5_000_000
+    left_out = int(re.search(r"most confidence, [^;]*; ([\d,]+) are left out", text_of(html)).group(1).replace(",", ""))
+    assert left_out > 9000
