@@ -6,13 +6,13 @@ RUN becomes a run folder like any other, without a model/: the predictions are t
 """
 
 import json
-from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Literal
+from typing import Literal
 
 from heldout.baselines import BaselineOptions, find, write_baseline_run
 from heldout.data.prepare import PrepareOptions, parse_tests, prepare
+from heldout.eval.summary import summary
 from heldout.options import REQUIRED, option, positional, to_json
 from heldout.runs import refuse_taken
 
@@ -29,7 +29,7 @@ class Options(PrepareOptions):
     out: str = option(REQUIRED, "the run folder to write", metavar="RUN")
     rule: Literal["full", "seeds"] = option("full", "lexicon: all its words, or the seeds' two (good, bad)")
     lexicon: str = option("", "lexicon: your own words, .json or lines of word TAB polarity", metavar="FILE")
-    seed: int = option(0, "draws the dev split where none is given")
+    seed: int = option(1, "draws the dev split where none is given, as finetune does")
     json: bool = option(False, "print the scores as JSON")
 
 
@@ -50,22 +50,5 @@ def run(options: Options) -> int:
         run_options=to_json(options),
         options=BaselineOptions(options.rule, Path(options.lexicon) if options.lexicon else None),
     )
-    print(
-        json.dumps(scores, indent=2, ensure_ascii=False) if options.json else _table(scores, prepared.card.metrics[0])
-    )
+    print(json.dumps(scores, indent=2, ensure_ascii=False) if options.json else summary([out], list(scores)))
     return 0
-
-
-def _table(scores: Mapping[str, Mapping[str, Any]], main: str) -> str:
-    """A line a split: its name, the card's main metric with its 95% interval, its size."""
-    width = max(map(len, scores))
-    return "\n".join(
-        f"{name:<{width}}  {main} {_cell(row['metrics'][main])}  n = {row['n']}" for name, row in scores.items()
-    )
-
-
-def _cell(entry: Mapping[str, Any]) -> str:
-    if entry["value"] is None:
-        return str(entry["note"])
-    interval = "" if entry["low"] is None else f" [{entry['low']:.3f}, {entry['high']:.3f}]"
-    return f"{entry['value']:.3f}{interval}"

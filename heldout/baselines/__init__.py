@@ -43,14 +43,12 @@ def write_baseline_run(
     seed: int,
     run_options: Mapping[str, Any],
     options: BaselineOptions = DEFAULT,
-    resume: bool = False,
 ) -> dict[str, dict[str, Any]]:
     """Fit a baseline on prepared splits and write its run folder; returns the scores by split, tests first, dev last.
 
     ``run_options`` is what options.json says of the run (task, train, dev, test …); kind and seed are put beside.
     Refused, with nothing written, for an unknown kind or one that is not applicable to the card (``lexicon`` where
-    labels name no poles): a command that runs several skips that one by name. Refused where a run is already, unless
-    ``resume``: then it is fitted and written anew, for a run that was killed half-way.
+    labels name no poles): a command that runs several skips that one by name. Refused where a run is already.
     """
     splits = prepared.splits
     train, dev = splits["train"].examples, splits["dev"].examples
@@ -58,7 +56,7 @@ def write_baseline_run(
     ledger = prepared.ledger
     for name, value in fitted.chosen_on_dev.items():
         ledger = ledger.with_fitted(f"{kind}: {name} = {value:g}", "dev", splits["dev"].hash, len(dev))
-    with writing(folder, resume=resume):
+    with writing(folder):
         write_json(folder / "options.json", {**run_options, "kind": kind, "seed": seed})
         write_json(folder / "environment.json", environment())
         replace(prepared, ledger=ledger).write(folder)
