@@ -18,7 +18,7 @@ from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
 from typing import Any
 
-from heldout.baselines import write_baseline_run
+from heldout.baselines import find, write_baseline_run
 from heldout.data.prepare import Prepared, PrepareOptions, parse_tests, prepare
 from heldout.errors import Refused
 from heldout.eval.score import score_run
@@ -59,6 +59,8 @@ def run(options: Options) -> int:
         refuse_taken(out)
     _same_options(out, options)
     load_task(options.task)
+    for kind in set(options.baseline) - {"none"}:
+        find(kind)
     prepared = prepare(
         options.task,
         train=options.train,
@@ -115,6 +117,8 @@ def _predict(folder: Path, system: System, prepared: Prepared) -> None:
 
 def _baselines(out: Path, options: Options, prepared: Prepared) -> None:
     """Fit the baselines that are asked for as runs under RUN/baselines/; one that does not apply is named."""
+    shared = {field.name for field in dataclasses.fields(PrepareOptions)} | {"task", "train", "dev", "test", "seed"}
+    said = {key: value for key, value in to_json(options).items() if key in shared}
     for kind in options.baseline:
         folder = out / "baselines" / kind
         if kind == "none" or _is_done(folder):
@@ -122,7 +126,7 @@ def _baselines(out: Path, options: Options, prepared: Prepared) -> None:
         shutil.rmtree(folder, ignore_errors=True)
         say(f"baseline {kind}")
         try:
-            write_baseline_run(folder, kind, prepared, seed=options.seed, run_options=to_json(options))
+            write_baseline_run(folder, kind, prepared, seed=options.seed, run_options=said)
         except Refused as refused:
             say(f"baseline {kind} left out: {refused}")
 

@@ -31,7 +31,7 @@ class Options(SourceOptions):
 
     folder: str = positional("the run folder whose model/ answers", metavar="RUN")
     data: tuple[str, ...] = option(REQUIRED, "a set to predict and score; may be given again", metavar="NAME=SOURCE")
-    precision: Precision = option("auto", "auto is bf16 where the hardware multiplies it")  # noqa: RUF009
+    precision: Precision = option("auto", "auto is bf16 where the hardware multiplies it")
     seed: int = option(1, "draws the sample of --limit")
     json: bool = option(False, "print the scores as JSON")
 

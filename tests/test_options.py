@@ -22,7 +22,7 @@ class Options:
     precision: Literal["auto", "fp32"] = option("auto", "number format")
     label: tuple[str, ...] = option((), "map a label", metavar="FROM=TO")
     clean: bool = option(False, "clean the text, 100% of it")
-    out: Path | None = option(None, "where to")  # noqa: RUF009
+    out: Path | None = option(None, "where to")
 
 
 @dataclass(frozen=True)
