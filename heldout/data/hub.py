@@ -50,9 +50,9 @@ def _load(source: str, name: str, config: str | None, split: str, *, streaming: 
         raise Refused(
             f"{source}: no such path, and the hub has no such set that is open to you ({_line(error)})"
         ) from None
-    except (ValueError, FileNotFoundError, RuntimeError, NotImplementedError) as error:
+    except (ValueError, FileNotFoundError, RuntimeError, datasets.exceptions.DatasetsError) as error:
         raise Refused(f"{source}: {_line(error)}") from None
-    except (OSError, ConnectionError) as error:
+    except OSError as error:
         raise Failed(f"{source}: no such path, and the hub could not be read ({_line(error)})") from None
 
 
@@ -61,6 +61,8 @@ def _rows(source: str, data: Any) -> Iterator[Mapping[str, Any]]:
         yield from data
     except OSError as error:
         raise Failed(f"{source}: the hub stopped answering ({_line(error)}); run again") from None
+    except ValueError as error:
+        raise Refused(f"{source}: its files cannot be read ({_line(error)})") from None
 
 
 def _line(error: Exception) -> str:

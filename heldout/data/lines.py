@@ -8,6 +8,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from heldout.data.files import stem
+from heldout.data.labels import SYNONYMS
 from heldout.data.table import Row, Table
 from heldout.errors import Refused
 
@@ -67,7 +68,8 @@ def _recognise(path: Path, lines: Sequence[str]) -> tuple[tuple[str, ...], str]:
 
 
 def _labels(words: Sequence[str]) -> bool:
-    """Whether these could be the labels of a file: short single words, few distinct ones, each seen again and again."""
+    """Whether these could be the labels of a file: single short words, few of them, each twice or known as a label."""
     distinct = {word.strip() for word in words}
     short = all(0 < len(word) <= LABEL_LENGTH and len(word.split()) == 1 for word in distinct)
-    return short and len(distinct) <= min(LABEL_COUNT, max(2, len(words) // 2))
+    known = all(word.isdecimal() or word.casefold() in SYNONYMS for word in distinct)
+    return short and len(distinct) <= LABEL_COUNT and (known or 2 * len(distinct) <= len(words))

@@ -28,10 +28,13 @@ def carve(
     """
     folds = [fold_example(example) for example in examples] if folds is None else folds
     clusters = find(folds).cluster.tolist() if clusters is None else clusters
-    units = _units(examples, clusters)
-    ordered = sorted(units, key=lambda unit: _unit_key(unit, folds, seed))
+    keys = [order(seed, text) for text in folds]
+    # A unit stands where the first of its texts does, so that rows and ids play no part.
+    units = sorted(
+        (sorted(unit, key=keys.__getitem__) for unit in _units(examples, clusters)), key=lambda unit: keys[unit[0]]
+    )
     labels = [str(example.gold) for example in examples]
-    taken = _take(ordered, labels, min(size, len(examples) - 1))
+    taken = _take(units, labels, min(size, len(examples) - 1))
     if not taken:
         largest = max(map(len, units), default=0)
         raise Refused(
@@ -63,11 +66,6 @@ def _units(examples: Sequence[Example], clusters: Sequence[int]) -> list[list[in
     for position, root in enumerate(connect(len(examples), joins)):
         units.setdefault(root, []).append(position)
     return list(units.values())
-
-
-def _unit_key(unit: Sequence[int], folds: Sequence[str], seed: int) -> tuple[int, int]:
-    """A unit's place in the seed's order: that of its first text by that order, so that rows and ids play no part."""
-    return min(order(seed, folds[position]) for position in unit), len(unit)
 
 
 def _take(units: Sequence[Sequence[int]], labels: Sequence[str], size: int) -> set[int]:
