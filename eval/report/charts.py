@@ -90,16 +90,12 @@ def _grid(tick: float, span: Scale, cls: str) -> Markup:
 
 
 def axis(span: Scale, labels: Sequence[str]) -> Markup:
-    """The tick labels under a column of tracks; those near its ends lean inwards so as to stay within it."""
-    parts = []
-    for k, (tick, label) in enumerate(zip(span.ticks, labels, strict=True)):
-        place = span.at(tick)
-        anchor = "start" if place < 5 else "end" if place > 95 else "middle"
-        # On a phone every second label goes, or they would meet.
-        minor = " minor" if k % 2 else ""
-        parts.append(
-            Markup('<text class="tick{}" x="{}%" y="13" text-anchor="{}">{}</text>').format(minor, place, anchor, label)
-        )
+    """The tick labels under a column of tracks; on a phone every second one goes, or they would meet."""
+    text = Markup('<text class="tick{}" x="{}%" y="13" text-anchor="middle">{}</text>')
+    parts = [
+        text.format(" minor" if number % 2 else "", span.at(tick), label)
+        for number, (tick, label) in enumerate(zip(span.ticks, labels, strict=True))
+    ]
     return Markup('<svg class="track axis" height="18" aria-hidden="true">{}</svg>').format(Markup("").join(parts))
 
 

@@ -28,13 +28,24 @@ def splits_table(inputs: Inputs) -> Table:
 
 def _counts(counts: Any, none: str = "") -> str:
     found = counts.items() if isinstance(counts, Mapping) else ()
-    return ", ".join(f"{name} {count(n)}" for name, n in found if n) or none
+    return ", ".join(f"{str(name).replace('_', ' ')} {count(n)}" for name, n in found if n) or none
 
 
 def overlap_table(inputs: Inputs) -> Table:
-    """How many texts of one split also stand in another."""
-    rows = [Row(pair, (Cell(count(n)),)) for pair, n in inputs.main.ledger.overlap.items()]
+    """How many texts of one split also stand in another; pairs of splits that share none are left out."""
+    rows = [Row(pair, (Cell(count(n)),)) for pair, n in inputs.main.ledger.overlap.items() if n]
     return Table(("split / split", "texts of the second in the first"), tuple(rows))
+
+
+def overlap_note(inputs: Inputs) -> str:
+    """How many pairs of splits were compared, since an empty table could mean that nobody looked."""
+    looked = inputs.main.ledger.overlap
+    if not looked:
+        return "Whether texts of one split stand in another was not recorded."
+    shared = sum(n > 0 for n in looked.values())
+    return (
+        f"Of {count(len(looked))} comparisons of two splits {count(shared) if shared else 'none'} found shared texts."
+    )
 
 
 def coverage_table(inputs: Inputs) -> Table:

@@ -6,7 +6,7 @@ from typing import Any
 
 from heldout.eval.report.calibration import Calibration, calibration
 from heldout.eval.report.comparisons import Comparisons
-from heldout.eval.report.coverage import coverage_table, overlap_table, splits_table
+from heldout.eval.report.coverage import coverage_table, overlap_note, overlap_table, splits_table
 from heldout.eval.report.inputs import Inputs
 from heldout.eval.report.mistakes import Mistake, Mistakes
 from heldout.eval.report.pictures import Picture, lift_picture, overview
@@ -47,6 +47,7 @@ class Page:
     mistakes: Mapping[str, Any]
     splits: Table
     overlap: Table
+    overlap_note: str
     coverage: Table
     provenance: Sequence[tuple[str, str]]
     records: Sequence[Mapping[str, Any]]
@@ -72,6 +73,7 @@ def make_page(inputs: Inputs, found: Comparisons, wrong: Mistakes, *, text: bool
         mistakes=_mistakes(inputs, wrong, text=text),
         splits=splits_table(inputs),
         overlap=overlap_table(inputs),
+        overlap_note=overlap_note(inputs),
         coverage=coverage_table(inputs),
         provenance=provenance(inputs),
         records=[{"name": system.name, "entries": records(system)} for system in inputs.systems],

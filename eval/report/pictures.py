@@ -107,13 +107,13 @@ def _mcnemar(main: str, best: str, lift: Lift | None) -> str:
         return ""
     return (
         f"only {main} right {count(lift.only_first)}, only {best} right {count(lift.only_second)}; "
-        f"exact McNemar p = {p_value(lift.p)}"
+        f"exact McNemar p {p_value(lift.p)}"
     )
 
 
 def p_value(p: float) -> str:
-    """A p-value to three decimals, never as zero."""
-    return "less than 0.001" if p < 0.001 else f"{p:.3f}"
+    """A p-value to three decimals with its sign, never as zero: = 0.013, < 0.001."""
+    return "< 0.001" if p < 0.001 else f"= {p:.3f}"
 
 
 def _line(name: str, value: Bounded, span: Scale, shape: str, metric: str, data: str) -> Line:

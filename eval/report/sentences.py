@@ -5,6 +5,7 @@ a loss is called a loss, and a sentence without its numbers is not written.
 """
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 
 from heldout.eval.report.wording import (
     Bounded,
@@ -106,29 +107,37 @@ def _change(first: str, data: str, change: Bounded, metric: str) -> str:
 
 
 def confident(data: str, n: int, right: int, low: float, high: float, mean: float) -> str:
-    """What a stated confidence is worth: the bin that holds 0.9."""
-    if n == 0:
-        return f"It gave no {data} answer with a confidence of {percent(low, 0)} to {percent(high, 0)}."
+    """What a stated confidence is worth: one bin of the reliability diagram, with at least one answer."""
     return (
         f"Of the {count(n)} {data} answers given with {percent(low, 0)} to {percent(high, 0)} confidence "
         f"(mean {percent(mean)}), {count(right)} were right ({percent(right / n)})."
     )
 
 
-def temperature(value: float, split: str, n: int, changes: Mapping[str, tuple[float, float]]) -> str:
-    """What one temperature does to the ECE of each test set: {data: (before, after)}; worse is called worse."""
+@dataclass(frozen=True)
+class Change:
+    """An ECE before and after; ``chance`` where both are what a perfectly calibrated system would show."""
+
+    before: float
+    after: float
+    chance: bool = False
+
+    def __str__(self) -> str:
+        return f"from {self.before:.3f} to {self.after:.3f} ({self._judged()})"
+
+    def _judged(self) -> str:
+        if self.chance:
+            return "both no more than chance"
+        if abs(self.after - self.before) < SEEN_CHANGE:
+            return "hardly a change"
+        return "better" if self.after < self.before else "worse"
+
+
+def temperature(value: float, split: str, n: int, changes: Mapping[str, Change]) -> str:
+    """What one temperature does to the ECE of each test set; worse is called worse."""
     text = f"A temperature of {value:.2f}, fitted on {split} ({count(n)} texts), "
-    moved = [
-        f"on {data} from {before:.3f} to {after:.3f} ({_direction(before, after)})"
-        for data, (before, after) in changes.items()
-    ]
+    moved = [f"on {data} {change}" for data, change in changes.items()]
     return f"{text}takes the ECE {listed(moved)}." if moved else f"{text}has no test set with scores to show on."
-
-
-def _direction(before: float, after: float) -> str:
-    if abs(after - before) < SEEN_CHANGE:
-        return "hardly a change"
-    return "better" if after < before else "worse"
 
 
 def cut(data: Mapping[str, tuple[int, int]], limit: int | None) -> str:

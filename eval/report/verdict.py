@@ -12,7 +12,7 @@ from heldout.eval.table import tabulate
 
 #: What the texts of a slice are called in a sentence; only slices named here get one of their own.
 SLICE_WORDS = {"negation": "texts with a negated opinion"}
-#: The confidence whose worth the verdict tells.
+#: The confidence whose worth the verdict tells; where none is given, that of most answers.
 CONFIDENCE = 0.9
 
 
@@ -97,19 +97,29 @@ def _trust(inputs: Inputs, found: Comparisons) -> Iterator[str]:
     if answers is None:
         yield f"{inputs.main.name} gives no scores: how far to trust an answer cannot be told."
         return
-    held = next(b for b in reliability_bins(answers) if b.low < CONFIDENCE <= b.high)
+    bins = [b for b in reliability_bins(answers) if b.n]
+    fullest = max(bins, key=lambda b: b.n)
+    held = next((b for b in bins if b.low < CONFIDENCE <= b.high), fullest)
     yield sentences.confident(first.name, held.n, held.right, held.low, held.high, held.confidence)
     fit = inputs.main.fits.get(TEMPERATURE)
     if fit is None:
         return
-    changes = {}
-    for data in inputs.tests:
-        before = value_on(inputs.main, data.name, "ece")
-        after = bounded(variant(inputs, data.name).get("metrics", {}).get("ece"))[0]
-        if before is not None and after is not None:
-            changes[data.name] = (before, after)
+    found_changes = {data.name: _change(inputs, data.name) for data in inputs.tests}
+    changes = {name: change for name, change in found_changes.items() if change is not None}
     split, n = str(fit.fitted_on.get("split", "?")), int(fit.fitted_on.get("n", 0))
     yield sentences.temperature(fit.parameters["temperature"], split, n, changes)
+
+
+def _change(inputs: Inputs, data: str) -> sentences.Change | None:
+    """The ECE of a set before and after temperature; None where there is none."""
+    sides = [inputs.main.scores.get(data, {}), variant(inputs, data)]
+    entries = [side.get("metrics", {}).get("ece") or {} for side in sides]
+    before, after = (bounded(entry)[0] for entry in entries)
+    if before is None or after is None:
+        return None
+    # The 95th percentile of what perfect calibration gives with this many answers.
+    chance = [(entry.get("expected_if_calibrated") or {}).get("high", 0) for entry in entries]
+    return sentences.Change(before, after, before <= chance[0] and after <= chance[1])
 
 
 def _limits(inputs: Inputs, found: Comparisons) -> Iterator[str]:

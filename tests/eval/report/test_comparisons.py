@@ -7,6 +7,7 @@ import pytest
 from heldout.eval.differences import paired_difference
 from heldout.eval.report.calibration import answers_of, reliability_bins
 from heldout.eval.report.comparisons import best_baseline, compare
+from heldout.eval.report.pictures import p_value
 from heldout.eval.report.verdict import verdict
 
 
@@ -49,3 +50,7 @@ def test_every_answer_is_in_one_bin_and_the_bins_give_the_ece(read):
     assert sum(b.n for b in bins) == 200
     ece = sum(abs(b.right - b.confidence * b.n) for b in bins) / 200
     assert ece == pytest.approx(read.main.scores["imdb"]["metrics"]["ece"]["value"])
+
+
+def test_a_p_value_is_never_shown_as_zero():
+    assert (p_value(0.0131), p_value(1e-9)) == ("= 0.013", "< 0.001")

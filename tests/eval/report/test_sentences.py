@@ -85,16 +85,20 @@ def test_confidence_is_set_against_what_came_true():
     said = sentences.confident("imdb", 120, 102, 13 / 15, 14 / 15, 0.904)
     expected = "Of the 120 imdb answers given with 87% to 93% confidence (mean 90.4%), 102 were right (85.0%)."
     assert said == expected
-    assert sentences.confident("imdb", 0, 0, 13 / 15, 14 / 15, 0.0).startswith("It gave no imdb answer")
 
 
 def test_a_temperature_that_makes_a_domain_worse_says_so():
-    changes = {"imdb": (0.054, 0.031), "yelp": (0.04, 0.06), "books": (0.05, 0.0501)}
+    pairs = {"imdb": (0.054, 0.031), "yelp": (0.04, 0.06), "books": (0.05, 0.0501)}
+    changes = {name: sentences.Change(*pair) for name, pair in pairs.items()}
     assert sentences.temperature(1.62, "dev", 500, changes) == (
         "A temperature of 1.62, fitted on dev (500 texts), takes the ECE on imdb from 0.054 to 0.031 (better), "
         "on yelp from 0.040 to 0.060 (worse) and on books from 0.050 to 0.050 (hardly a change)."
     )
     assert "no test set" in sentences.temperature(1.0, "dev", 5, {})
+
+
+def test_an_ece_that_perfect_calibration_would_show_is_called_chance():
+    assert str(sentences.Change(0.013, 0.03, chance=True)) == "from 0.013 to 0.030 (both no more than chance)"
 
 
 def test_cut_texts_are_told_with_the_limit():
