@@ -1,7 +1,8 @@
 """The sentences of the verdict: each a pure function from the numbers of the records to words.
 
 Whoever reads only these must not be misled: a difference whose interval holds zero is called no more than chance,
-a loss is called a loss, and a sentence without its numbers is not written.
+a loss is called a loss, and a sentence without its numbers is not written. Differences come in as advantages:
+positive is better, also where a lower value is.
 """
 
 from collections.abc import Mapping, Sequence
@@ -36,7 +37,7 @@ def measured(system: str, data: str, metric: str, value: Bounded, n: int) -> str
         return f"{system} has no {title(metric)} on {data}: it needs scores, and its predictions hold none."
     span = interval(metric, value[1], value[2])
     shown = f" (95% interval {span})" if span else ""
-    return f"{system} reaches a {title(metric)} of {measure(metric, value[0])}{shown} on the {count(n)} {data} texts."
+    return f"On the {count(n)} {data} texts the {title(metric)} of {system} is {measure(metric, value[0])}{shown}."
 
 
 def lift(subject: str, other: str, other_value: float, metric: str, difference: Bounded) -> str:
@@ -56,8 +57,8 @@ def lift(subject: str, other: str, other_value: float, metric: str, difference: 
         return f"{subject} does worse than {than}{comma} by {size} ({span})."
     if value == 0:
         return f"{subject} does exactly as well as {than}: {span}."
-    side = "above" if value > 0 else "below"
-    return f"{subject} stands {size} {side} {than}: {span}, no more than chance could give."
+    side = "better" if value > 0 else "worse"
+    return f"{subject} is {size} {side} than {than}: {span}, no more than chance could give."
 
 
 def no_baseline(reason: str) -> str:
@@ -100,10 +101,10 @@ def _change(first: str, data: str, change: Bounded, metric: str) -> str:
     doubt = ", no more than chance could give" if chance else ""
     if value == 0:
         return f"to {data} it changes nothing (interval {span})"
-    verb = "drops" if value > 0 else "rises"
+    verb = "loses" if value > 0 else "gains"
     if value < 0:
         span = difference_interval(metric, None if high is None else -high, None if low is None else -low)
-    return f"to {data} it {verb} by {amount(metric, value)}" + (f" (interval {span}{doubt})" if span else "")
+    return f"to {data} it {verb} {amount(metric, value)}" + (f" (interval {span}{doubt})" if span else "")
 
 
 def confident(data: str, n: int, right: int, low: float, high: float, mean: float) -> str:
@@ -134,10 +135,10 @@ class Change:
 
 
 def temperature(value: float, split: str, n: int, changes: Mapping[str, Change]) -> str:
-    """What one temperature does to the ECE of each test set; worse is called worse."""
+    """What one temperature does to the ECE of each test set; worse is called worse. Empty where the card has no ECE."""
     text = f"A temperature of {value:.2f}, fitted on {split} ({count(n)} texts), "
     moved = [f"on {data} {change}" for data, change in changes.items()]
-    return f"{text}takes the ECE {listed(moved)}." if moved else f"{text}has no test set with scores to show on."
+    return f"{text}takes the ECE {listed(moved)}." if moved else ""
 
 
 def cut(data: Mapping[str, tuple[int, int]], limit: int | None) -> str:

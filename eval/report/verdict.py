@@ -2,12 +2,13 @@
 
 from collections.abc import Iterator
 
+from heldout.eval.metrics import find
 from heldout.eval.report import sentences
 from heldout.eval.report.calibration import TEMPERATURE, answers_of, reliability_bins, variant
 from heldout.eval.report.comparisons import Comparisons
 from heldout.eval.report.coverage import cut_texts
 from heldout.eval.report.inputs import Inputs, System
-from heldout.eval.report.wording import bounded, listed
+from heldout.eval.report.wording import Bounded, advantage, bounded, listed
 from heldout.eval.table import tabulate
 
 #: What the texts of a slice are called in a sentence; only slices named here get one of their own.
@@ -61,6 +62,10 @@ def _how_good(inputs: Inputs, found: Comparisons) -> Iterator[str]:
         yield sentences.seeds(first.name, metric, values, f"about {main.name}")
 
 
+def _better(metric: str, difference: Bounded) -> Bounded:
+    return advantage(difference, find(metric).higher_is_better)
+
+
 def value_on(system: System, data: str, metric: str) -> float | None:
     """A system's value of a metric on a whole set."""
     return bounded(system.scores.get(data, {}).get("metrics", {}).get(metric))[0]
@@ -75,7 +80,7 @@ def _against(inputs: Inputs, found: Comparisons) -> Iterator[str]:
             continue
         value = value_on(other, first, metric)
         if value is not None and (other.name, first, "") in found.lifts:
-            difference = found.lifts[other.name, first, ""].difference
+            difference = _better(metric, found.lifts[other.name, first, ""].difference)
             yield sentences.lift("It", f"{name}{other.name}", value, metric, difference)
 
 
@@ -87,8 +92,8 @@ def _where(inputs: Inputs, found: Comparisons) -> Iterator[str]:
         sides = [(bounded(slices[key]["metrics"].get(metric))[0], slices[key]["n"]) for key in (inside, rest)]
         (a, n), (b, m) = sides
         if words and a is not None and b is not None:
-            yield sentences.slice_gap(words, (a, n), (b, m), metric, gap)
-    yield sentences.drops(first, found.drops, metric)
+            yield sentences.slice_gap(words, (a, n), (b, m), metric, _better(metric, gap))
+    yield sentences.drops(first, {data: _better(metric, drop) for data, drop in found.drops.items()}, metric)
 
 
 def _trust(inputs: Inputs, found: Comparisons) -> Iterator[str]:

@@ -135,6 +135,14 @@ def listed(words: Sequence[str]) -> str:
     return " and ".join([", ".join(words[:-1]), words[-1]] if len(words) > 1 else list(words))
 
 
+def advantage(difference: Bounded, higher_is_better: bool) -> Bounded:
+    """A difference as an advantage, positive where the first is better: of an error it changes its sign."""
+    value, low, high = difference
+    if higher_is_better:
+        return difference
+    return tuple(None if bound is None else -bound for bound in (value, high, low))  # type: ignore[return-value]
+
+
 def bounded(entry: Any) -> Bounded:
     """The value and bounds of a metric's entry in scores.json."""
     row = entry if isinstance(entry, dict) else {}

@@ -150,3 +150,12 @@ def test_25_000_predictions_make_a_page_under_5_mb(make_one, tmp_path):
     assert 100_000 < len(html.encode()) < 5_000_000
     left_out = int(re.search(r"most confidence, [^;]*; ([\d,]+) are left out", text_of(html)).group(1).replace(",", ""))
     assert left_out > 9000
+
+
+def test_a_lower_error_is_told_as_the_better_one(make, tmp_path):
+    folder = make(tmp_path / "run", n=60, right=0.95)
+    for path in [folder / "card.json", *folder.glob("baselines/*/card.json")]:
+        write_json(path, read_json(path) | {"metrics": ["nll", "accuracy"]})
+    said = text_of(build([folder], replicates=100))
+    assert "On the 60 imdb texts the NLL of tiny-bert is 0." in said and "better than the best baseline, tf-idf (0." in said
+    assert "further left is better" in said

@@ -7,6 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from heldout.eval.report.wording import (
+    advantage,
     bounded,
     bounds,
     count,
@@ -63,3 +64,9 @@ def test_nothing_hidden_is_left_in_visible_text(text):
     shown.encode("utf-8")
     assert not any(ord(c) < 32 for c in shown if c not in "\n\t") and "\u202e" not in shown
     assert len(shown) >= len(text)
+
+
+def test_less_of_an_error_is_an_advantage():
+    assert advantage((-0.2, -0.3, 0.1), False) == (0.2, -0.1, 0.3)
+    assert advantage((-0.2, None, None), False) == (0.2, None, None)
+    assert advantage((-0.2, -0.3, 0.1), True) == (-0.2, -0.3, 0.1)
