@@ -5,6 +5,7 @@ the same rows for the same seed: a set sorted by label (IMDb) is not cut to one 
 """
 
 import heapq
+import sys
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
@@ -43,7 +44,8 @@ def _is_imdb(name: str) -> bool:
 def _load(source: str, name: str, config: str | None, split: str, *, streaming: bool) -> Any:
     import datasets
 
-    datasets.disable_progress_bars()
+    if not sys.stderr.isatty():
+        datasets.disable_progress_bars()
     try:
         return datasets.load_dataset(name, config, split=split, streaming=streaming)
     except datasets.exceptions.DatasetNotFoundError as error:

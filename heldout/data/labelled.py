@@ -75,8 +75,11 @@ def read_labelled(
 
 def _golds(table: Table, reading: Reading, known: Collection[str], binary: Mapping[str, str]) -> list[str | None]:
     name = need_column(table, reading.columns.get("label"), LABEL, "label")
-    raw = [raw_label(row.values.get(name), table.names.get(name)) for row in table.rows]
-    named = label_names(dict.fromkeys(raw), reading.labels, known, binary)
+    classes = table.names.get(name, ())
+    raw = [raw_label(row.values.get(name), classes) for row in table.rows]
+    # A ClassLabel's value can be mapped by its name or, as the set's card may write it, by its number.
+    by_number = {label: reading.labels[str(n)] for n, label in enumerate(classes) if str(n) in reading.labels}
+    named = label_names(dict.fromkeys(raw), by_number | dict(reading.labels), known, binary)
     if known:
         for row, value in zip(table.rows, raw, strict=True):
             label = named[value]

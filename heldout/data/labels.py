@@ -25,7 +25,7 @@ BINARY = {"0": "negative", "1": "positive"}
 NATURAL = ("negative", "neutral", "positive")
 
 
-def raw_label(value: Any, names: Sequence[str] | None = None) -> str:
+def raw_label(value: Any, names: Sequence[str] = ()) -> str:
     """A raw value as text: an integer of a ClassLabel as its name, 1.0 as 1, null and NaN as no label ("")."""
     if value is None or (isinstance(value, float) and math.isnan(value)):
         return ""
@@ -33,7 +33,7 @@ def raw_label(value: Any, names: Sequence[str] | None = None) -> str:
         return str(value).lower()
     if isinstance(value, float) and value.is_integer():
         value = int(value)
-    if isinstance(value, int) and names is not None and 0 <= value < len(names):
+    if isinstance(value, int) and 0 <= value < len(names):
         return names[value]
     return str(value).strip()
 

@@ -199,9 +199,12 @@ def _compare(loaded: Mapping[str, Loaded], texts: Texts, *, carved: bool) -> tup
         for name, split in loaded.items()
     }
     splits, ledger = {}, Ledger()
+    groups = {example.about["group"] for example in loaded["train"].examples if "group" in example.about}
     for name, split in loaded.items():
         if name != "train":
             split = replace(split, examples=_marked(split.examples, texts.matches(at[name], at["train"])))
+            shared = sum(example.about.get("group") in groups for example in split.examples)
+            split = split.noting({"of_a_group_that_is_in_train": shared})
         splits[name] = split.noting(texts.repeats(at[name]))
         ledger = ledger.with_split(name, splits[name].split())
     for first, second in combinations(loaded, 2):

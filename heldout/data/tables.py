@@ -1,5 +1,6 @@
 """Local tables: csv, tsv, jsonl, json, parquet and files of bare lines, plain or compressed, as a Table.
 
+A first line that names both a text and a label is a header, whatever the suffix, at the delimiter that makes it one.
 Quotes mean quotes (RFC 4180) in csv and in files with a header; they are plain characters in headerless lines split at
 tabs or spaces. A tsv with a header is read with quoting; where its quotes don't close, or a "quoted" value swallows a
 tab and a line break, it is read again without, and the note ``rows_read_without_quoting`` says so.
@@ -13,6 +14,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
+from heldout.data.defaults import LABEL, TEXT
 from heldout.data.files import decode, read_bytes, read_text, stem, suffix
 from heldout.data.lines import read_lines
 from heldout.data.names import Reading
@@ -33,11 +35,23 @@ def read_table(path: Path, reading: Reading) -> Table:
     if kind == ".json":
         return _from_objects(path, _json(path, text))
     delimiter = reading.delimiter or SEPARATED.get(kind, "")
+    if not reading.header and not reading.delimiter:
+        delimiter = _header_delimiter(text, delimiter) or delimiter
     if reading.header and delimiter not in ("", "\t", " "):
         return _separated(path, text, delimiter, reading.header)
     if delimiter and not reading.header and delimiter != " ":
         return _separated(path, text, delimiter, ())
     return read_lines(path, text, reading.header, delimiter)
+
+
+def _header_delimiter(text: str, usual: str) -> str:
+    """The delimiter at which the first line holds a name for the text and one for the label; "" where there is none."""
+    first = text.split("\n", 1)[0]
+    for delimiter in dict.fromkeys(f"{usual},\t;|"):
+        names = {name.strip().strip('"').casefold() for name in first.split(delimiter)}
+        if names & set(TEXT) and names & set(LABEL):
+            return delimiter
+    return ""
 
 
 def _separated(path: Path, text: str, delimiter: str, header: tuple[str, ...]) -> Table:
@@ -87,16 +101,15 @@ def _records(path: Path, text: str, delimiter: str, quoting: bool) -> Iterator[t
         quoting=csv.QUOTE_MINIMAL if quoting else csv.QUOTE_NONE,
         strict=True,
     )
-    begins, number = 1, 0
+    begins = 1
     try:
         for record in reader:
             if record:
                 yield begins, record
-                number += 1
             begins = reader.line_num + 1
     except csv.Error as error:
         trouble = "a quote opened there never closes" if "end of data" in str(error) else str(error)
-        raise Refused(f"{path}, record {number + 1} (line {begins}): {trouble}") from None
+        raise Refused(f"{path}, line {begins}: {trouble}") from None
 
 
 def _json_lines(path: Path, text: str) -> Iterator[tuple[str, Any]]:

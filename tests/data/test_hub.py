@@ -150,3 +150,16 @@ print(tuple(model(**tokenizer("a dull plot", return_tensors="pt")).logits.shape)
     assert done.stdout.strip() == "(1, 3)"
     got = {request["path"].rpartition("/")[2] for request in hub.requests() if request["method"] == "GET"}
     assert {"config.json", "model.safetensors", "tokenizer.json"} <= got
+
+
+def test_a_whole_run_from_the_hub_alone(hub, tiny_model, tmp_path):
+    shutil.copytree(tiny_model, hub.folder / "models" / "made-up" / "tiny")
+    offer(hub, "parquet")
+    run = tmp_path / "run"
+    words = ["finetune", "sentiment", "--model", "made-up/tiny", "--train", "made-up/reviews:train"]
+    words += ["--test", "reviews=made-up/reviews:test", "--column", "label=verdict"]
+    words += ["--epochs", "1", "--max-length", "16", "--baseline", "majority", "--out", str(run)]
+    done = hub.run(CHECK.format(words=words), tmp_path / "home")
+    assert done.returncode == 0, done.stderr
+    assert json.loads((run / "scores" / "reviews.json").read_text())["n"] == 12
+    assert json.loads((run / "ledger.json").read_text())["splits"]["train"]["source"] == "made-up/reviews:train"

@@ -56,6 +56,16 @@ def test_a_class_label_is_its_name_and_minus_one_is_none():
     assert [raw_label(value, ["neg", "pos"]) for value in (0, 1, -1)] == ["neg", "pos", "-1"]
 
 
+def test_a_class_label_is_mapped_by_its_name_or_its_number(tmp_path):
+    from datasets import ClassLabel, Dataset, Features, Value
+
+    features = Features({"text": Value("string"), "label": ClassLabel(names=["World", "Sports"])})
+    path = str(tmp_path / "news.parquet")
+    Dataset.from_dict({"text": ["a vote", "a goal"], "label": [0, 1]}, features=features).to_parquet(path)
+    assert golds(load("sentiment", path, SourceOptions())) == ["World", "Sports"]
+    assert golds(load("sentiment", path, SourceOptions(label=("0=dull", "Sports=fun")))) == ["dull", "fun"]
+
+
 def test_labels_stand_in_a_natural_order():
     assert in_order({"positive", "mixed", "negative", "neutral"}) == ("negative", "neutral", "positive", "mixed")
     assert in_order({"10", "9", "1"}) == ("1", "9", "10")

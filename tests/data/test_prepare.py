@@ -118,6 +118,13 @@ def test_duplicates_within_a_split_are_noted_and_kept(folder):
     assert result.splits["test"].notes == {"exact_duplicates": 2}
 
 
+def test_tests_that_share_groups_with_train_say_so(folder):
+    write(folder, "train", [row(n, group=f"film{n // 4}") for n in range(60)])
+    write(folder, "test", [row(n, group=f"film{n - 98}") for n in range(100, 120)])
+    assert prepared(folder).splits["test"].notes.get("of_a_group_that_is_in_train", 0) >= 10
+    assert "of_a_group_that_is_in_train" not in prepared(folder).splits["dev"].notes
+
+
 def test_excluded_texts_are_taken_out_of_train_and_counted(folder):
     long = "the two of them row out to the island every spring and nobody in the village has ever asked them why"
     write(folder, "train", [*(row(n) for n in range(60)), {"text": long, "label": "positive"}])

@@ -9,6 +9,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from heldout.data.names import Reading
+from heldout.data.prepare import load
+from heldout.data.sources import SourceOptions, read
 from heldout.data.tables import read_table
 from heldout.errors import Refused
 
@@ -109,6 +111,23 @@ def test_headerless_lines_are_recognised_where_all_agree_and_that_is_noted(tmp_p
     assert (first.stem, last.stem) == ("stsa.train", "yelp")
 
 
+@pytest.mark.parametrize(
+    ("name", "content"),
+    [
+        ("a.txt", 'text\tlabel\n"Well"\t1\nso\t0\n'),
+        ("a.csv", 'Label;Text\n1;"Well"\n0;so\n'),
+        ("a", "text,label\nWell,1\nso,0\n"),
+    ],
+)
+def test_a_first_line_that_names_text_and_label_is_a_header_at_its_own_delimiter(tmp_path, name, content):
+    (tmp_path / name).write_text(content)
+    loaded = load("sentiment", str(tmp_path / name), SourceOptions())
+    assert [(example.text["text"], example.gold) for example in loaded.examples] == [
+        ("Well", "positive"),
+        ("so", "negative"),
+    ]
+
+
 def test_prose_is_not_taken_for_labelled_lines(tmp_path):
     (tmp_path / "a.txt").write_text("One line of prose.\nAnother line.\nOne more, and that is all.\n")
     with pytest.raises(Refused, match=r"not recognised.*--header text,label"):
@@ -141,7 +160,7 @@ def test_header_and_delimiter_say_what_a_file_does_not(tmp_path, name, content, 
         ("a.csv", b"", r"a\.csv: the file is empty"),
         ("a.csv", b" \n\n", r"a\.csv: the file is empty"),
         ("a.csv", b"text,label\nfine,1\nno, not,0\n", r"a\.csv, row 2 \(line 3\): 3 values for 2 columns"),
-        ("a.csv", b'text,label\nfine,1\n"open,0\nmore,1\n', r"record 3 \(line 3\): a quote opened there never closes"),
+        ("a.csv", b'text,label\nfine,1\n"open,0\nmore,1\n', r"a\.csv, line 3: a quote opened there never closes"),
         ("a.csv", b"text,text\nfine,1\n", r"two columns are named 'text'"),
         ("a.jsonl", b'{"text": "fine"}\n{"text": \n', r"a\.jsonl, line 2: not JSON"),
         ("a.jsonl", b'["fine"]\n', r"a\.jsonl, line 1: must be a JSON object, not list"),
@@ -180,3 +199,20 @@ def test_a_byte_order_mark_is_no_part_of_the_first_column(tmp_path):
 def test_a_cell_longer_than_csvs_own_limit_is_read(tmp_path):
     (tmp_path / "a.csv").write_text("text,label\n" + "long " * 40_000 + ",1\n")
     assert len(values(tmp_path / "a.csv")[0]["text"]) == 200_000
+
+
+@settings(deadline=None, max_examples=150)
+@given(
+    st.binary(max_size=60) | st.text(st.sampled_from('"\t\n,;{}[]:0ab \\'), max_size=30).map(str.encode),
+    st.sampled_from([".csv", ".tsv", ".json", ".jsonl", ".parquet", ".txt", ".review", ".csv.gz", ".all"]),
+)
+def test_whatever_a_file_holds_it_is_read_or_refused_in_one_line(tmp_path_factory, content, suffix):
+    path = tmp_path_factory.mktemp("any") / f"a{suffix}"
+    path.write_bytes(content)
+    try:
+        table = read(str(path), Reading())
+    except Refused as error:
+        assert str(path) in str(error)
+        assert len(str(error).splitlines()) == 1
+    else:
+        assert all(set(row.values) <= set(table.columns) for row in table.rows)
