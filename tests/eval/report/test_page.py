@@ -157,5 +157,8 @@ def test_a_lower_error_is_told_as_the_better_one(make, tmp_path):
     for path in [folder / "card.json", *folder.glob("baselines/*/card.json")]:
         write_json(path, read_json(path) | {"metrics": ["nll", "accuracy"]})
     said = text_of(build([folder], replicates=100))
-    assert "On the 60 imdb texts the NLL of tiny-bert is 0." in said and "better than the best baseline, tf-idf (0." in said
+    assert (
+        "On the 60 imdb texts the NLL of tiny-bert is 0." in said
+        and "better than the best baseline, tf-idf (0." in said
+    )
     assert "further left is better" in said
