@@ -5,7 +5,7 @@ triples (prefix filtering: Chaudhuri, Ganti and Kaushik 2006; Bayardo, Ma and Sr
 rare triple are compared, and unlike MinHash with LSH nothing is left to chance. One bound: where over CROWD texts share
 a rare triple (one template with a word changed), each is compared with the first HEADS of them only, not all pairs.
 
-Three words and 0.5, measured: of cad_imdb's train pairs (a review and its revision to the opposite sentiment) 77% reach
+Three words and 0.5, measured: of cad_imdb's train pairs (a review and its revision to the opposite sentiment) 76% reach
 0.5; of IMDb's 50,000 reviews 49 pairs of distinct texts do, all of them reposts or one author's template. It takes
 about 8 s on one core. A text of fewer than three words, or of a script without spaces, has only exact duplicates.
 """
