@@ -110,20 +110,22 @@ class Bundle:
     """Statistics of the same rows: their columns side by side, summed by unit, so that one product serves them all."""
 
     def __init__(self, rows: IntArray, statistics: Sequence[Statistic], sampling: Sampling) -> None:
-        columns = np.hstack([statistic.columns for statistic in statistics])
         self.values = [statistic.value for statistic in statistics]
         self.edges = np.cumsum([statistic.columns.shape[1] for statistic in statistics])
         self.units, owner = np.unique(sampling.owners(rows), return_inverse=True)
-        # Empty bins (half of them where two labels keep confidence above 0.5) would cost as much as full ones.
-        self.used = np.flatnonzero(columns.any(axis=0))
-        summed = [np.bincount(owner, columns[:, column], len(self.units)) for column in self.used]
-        self.columns = np.array(summed, dtype=np.float32).T
+        # Equal columns (answers before and after a temperature, counts, empty bins) are kept once: of 1,400 columns
+        # for 150 labels and a temperature half are left.
+        kept: dict[bytes, int] = {}
+        self.source = []
+        for column in (column for statistic in statistics for column in statistic.columns.T):
+            summed = np.bincount(owner, column, len(self.units)).astype(np.float32)
+            self.source.append(kept.setdefault(summed.tobytes(), len(kept)))
+        self.columns = np.frombuffer(b"".join(kept), dtype=np.float32).reshape(len(kept), len(self.units)).T
 
     def replicate(self, counts: FloatArray) -> list[FloatArray]:
         """The values of each statistic under these counts (R, units of the sampling)."""
         mine = counts if len(self.units) == counts.shape[1] else np.take(counts, self.units, axis=1)
-        sums = np.zeros((len(counts), self.edges[-1]), dtype=np.float32)
-        sums[:, self.used] = mine @ self.columns
+        sums = (mine @ self.columns)[:, self.source]
         return [value(part) for value, part in zip(self.values, np.split(sums, self.edges[:-1], axis=1), strict=True)]
 
 
