@@ -86,9 +86,17 @@ def read_json(path: Path) -> Any:
 
 
 def refuse_taken(folder: Path) -> None:
-    """Refused where the folder holds a run already: a command asks before its work, not after it."""
-    if (folder / "run.json").exists():
+    """Refused where the folder holds a run already: a command asks before its work, not after it.
+
+    A run that failed before it made anything (a model that could not be loaded) is not in the way of the next try.
+    """
+    if (folder / "run.json").exists() and not _came_to_nothing(folder):
         raise Refused(f"{folder}: holds a run already; continue it with --resume or choose another --out")
+
+
+def _came_to_nothing(folder: Path) -> bool:
+    made = any((folder / name).exists() for name in ("checkpoints", "model", "predictions"))
+    return not made and bool(read_json(folder / "run.json").get("state") == "failed")
 
 
 @contextmanager

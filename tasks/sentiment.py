@@ -17,8 +17,8 @@ from torch import Tensor
 from transformers import AutoModelForSequenceClassification, PreTrainedTokenizerFast
 
 from heldout.records import Example, Prediction
-from heldout.train.task import Encoded, Encoding, Logits, Long, Task
 from heldout.train.losses import cross_entropy
+from heldout.train.task import Encoded, Encoding, Logits, Long, Task
 from heldout.train.windows import Window
 
 #: Texts tokenised at a time: enough for the tokenizer's threads, little memory.

@@ -53,7 +53,31 @@ WORDS = {
     "positive": ["lovely", "bright", "moving", "tender", "witty"],
     "negative": ["dull", "clumsy", "noisy", "stale", "bleak"],
 }
-FILLER = "the film a plot scene with and but its actor song ending was is very quite of in never not".split()
+FILLER = [
+    *("the", "film", "a", "plot", "scene", "with", "and", "but", "its", "actor", "song", "ending", "was", "is"),
+    *("very", "quite", "of", "in", "never", "not"),
+]
+    "the",
+    "film",
+    "a",
+    "plot",
+    "scene",
+    "with",
+    "and",
+    "but",
+    "its",
+    "actor",
+    "song",
+    "ending",
+    "was",
+    "is",
+    "very",
+    "quite",
+    "of",
+    "in",
+    "never",
+    "not",
+]
 
 
 def review(generator: random.Random, label: str, words: int) -> str:
@@ -106,6 +130,7 @@ def tiny_model(tmp_path_factory: pytest.TempPathFactory) -> Path:
         num_attention_heads=2,
         intermediate_size=64,
         max_position_embeddings=64,
+        initializer_range=0.2,
     )
     BertModel(config).save_pretrained(folder)
     return folder

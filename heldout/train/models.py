@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import torch
+from safetensors import SafetensorError
 from transformers import AutoConfig, AutoTokenizer, PreTrainedModel, PreTrainedTokenizerFast
 from transformers.utils import logging as transformers_logging
 
@@ -134,7 +135,7 @@ def _readable_errors(source: Source, what: str) -> Iterator[None]:
     """Turn the many-line exceptions of transformers into one line that names the model."""
     try:
         yield
-    except (OSError, ValueError, ImportError, RuntimeError, KeyError) as error:
+    except (OSError, ValueError, ImportError, RuntimeError, KeyError, SafetensorError) as error:
         first = " ".join(str(error).split())[:300]
         if "safetensors" in first and "pytorch_model.bin" not in first:
             first = f"it has no safetensors weights ({first})"

@@ -20,12 +20,16 @@ from heldout.train.task import Encoded, Encoding, Task
 
 @dataclass(frozen=True)
 class System:
-    """``model`` as accelerate prepared it; ``encoding`` holds the tokenizer, the labels in the order of the logits."""
+    """``model`` as accelerate prepared it; ``encoding`` holds the tokenizer and the card's labels in the card's order.
+
+    ``columns`` are the places of those labels among the model's logits, where the model has them in another order.
+    """
 
     task: Task
     model: nn.Module
     encoding: Encoding
     accelerator: Accelerator
+    columns: tuple[int, ...] = ()
     token_budget: int = TOKEN_BUDGET
 
     def predict(self, examples: Sequence[Example], what: str = "predicting") -> list[Prediction]:
@@ -45,6 +49,8 @@ class System:
                 token_budget=self.token_budget,
                 progress=advance,
             )
+        if self.columns:
+            logits = [rows[..., list(self.columns)] for rows in logits]
         return self.task.decode(examples, encoded, logits, self.encoding.labels)
 
     def save(self, folder: Path) -> None:
@@ -71,8 +77,9 @@ def load_system(
     own = label_names(model)
     if sorted(own) != sorted(labels):
         raise Refused(f"{source.name}: its labels are {own}, the card's {list(labels)}; they must be the same names")
-    encoding = Encoding(tokenizer, own, options["max_length"], options["long"])
-    return System(task, accelerator.prepare_model(model, evaluation_mode=True), encoding, accelerator)
+    encoding = Encoding(tokenizer, labels, options["max_length"], options["long"])
+    columns = tuple(own.index(label) for label in labels)
+    return System(task, accelerator.prepare_model(model, evaluation_mode=True), encoding, accelerator, columns)
 
 
 def label_names(model: PreTrainedModel) -> list[str]:

@@ -114,7 +114,7 @@ def test_a_full_disk_while_checkpointing_is_one_error_and_the_last_checkpoint_is
     monkeypatch.setattr(module, "save_file", disk_full_the_third_time)
     with pytest.raises(Failed, match=r"could not be written .*No space left"):
         finetune(job)
-    path, state = checkpoint.latest(job.folder)
+    _, state = checkpoint.latest(job.folder)
     assert state["step"] == 4
     assert not list(job.folder.glob("checkpoints/.*"))
     monkeypatch.undo()

@@ -14,7 +14,6 @@ import torch
 from safetensors.torch import load_file
 
 KILLS = 20
-IN_CHECKPOINT = 6
 
 
 class Lives:
@@ -71,6 +70,10 @@ def steps(run: Path) -> list[dict]:
     return [{key: row[key] for key in ("step", "epoch", "loss", "tokens")} for row in rows]
 
 
+def answers(run: Path) -> bytes:
+    return (run / "predictions" / "again.jsonl").read_bytes()
+
+
 def wait_until(condition, seconds=20.0):
     end = time.monotonic() + seconds
     while not condition():
@@ -81,7 +84,7 @@ def wait_until(condition, seconds=20.0):
 
 def checkpoints(run: Path) -> set[str]:
     try:
-        return set(os.listdir(run / "checkpoints"))
+        return {path.name for path in (run / "checkpoints").iterdir()}
     except FileNotFoundError:
         return set()
 
@@ -93,37 +96,46 @@ def gone(pid: int) -> bool:
         return True
 
 
+def being_written(run: Path) -> bool:
+    return any(name.startswith(".step") for name in checkpoints(run))
+
+
+def one_life(lives, words, run, generator, *, in_checkpoint):
+    """Start (or resume) the run, kill it, and say whether that was while a checkpoint was being written."""
+    pid = lives.start(words)
+    kept = checkpoints(run)
+    if in_checkpoint:
+        hit = wait_until(lambda: being_written(run) or gone(pid))
+        time.sleep(generator.random() * 0.002)
+    else:
+        # Let it come one checkpoint further than the last life did, then kill it anywhere in the next 60 ms.
+        hit = wait_until(lambda: checkpoints(run) - kept or gone(pid))
+        time.sleep(generator.random() * 0.06)
+    os.kill(pid, signal.SIGKILL)
+    ended = lives.ended()
+    assert hit and ended == "signal 9", f"{ended}\n{lives.log.read_text()[-2000:]}"
+    # The temporary folder is still there: nobody came to rename it.
+    return being_written(run)
+
+
 def test_killed_at_twenty_moments_a_run_ends_with_the_weights_of_an_uninterrupted_one(
     lives, command, uninterrupted, tmp_path
 ):
     generator = random.Random(20)
     run = tmp_path / "run"
-    in_checkpoint = kills = 0
-    while kills < KILLS:
-        pid = lives.start([*command, "--out", str(run), "--resume"])
-        kept = checkpoints(run)
-        if kills % 3 == 0:
-            # The temporary folder of a checkpoint: it is being written at this very moment.
-            hit = wait_until(lambda: any(name.startswith(".step") for name in checkpoints(run)) or gone(pid))
-            time.sleep(generator.random() * 0.002)
-        else:
-            # Let it come one checkpoint further than the last life did, then kill it anywhere in the next 60 ms.
-            hit = wait_until(lambda kept=kept: checkpoints(run) - kept or gone(pid))
-            time.sleep(generator.random() * 0.06)
-        writing = any(name.startswith(".step") for name in checkpoints(run))
-        os.kill(pid, signal.SIGKILL)
-        ended = lives.ended()
-        assert hit and ended == "signal 9", f"after {kills} kills: {ended}\n{lives.log.read_text()[-2000:]}"
-        in_checkpoint += any(name.startswith(".step") for name in checkpoints(run)) and writing
-        kills += 1
+    words = [*command, "--out", str(run), "--resume"]
+    caught = [one_life(lives, words, run, generator, in_checkpoint=number % 2 == 0) for number in range(KILLS)]
+    assert sum(caught) >= 5
+    assert len(caught) == 20
     lives.start([*command, "--out", str(run), "--resume"])
     assert lives.ended() == "exit 0", lives.log.read_text()[-2000:]
-    assert in_checkpoint >= 5
     ours, whole = (load_file(folder / "model" / "model.safetensors") for folder in (run, uninterrupted))
     assert ours.keys() == whole.keys()
     assert all(torch.equal(ours[name], whole[name]) for name in whole)
     assert steps(run) == steps(uninterrupted)
-    assert (run / "predictions" / "again.jsonl").read_bytes() == (uninterrupted / "predictions/again.jsonl").read_bytes()
+    assert (run / "predictions" / "again.jsonl").read_bytes() == (
+        uninterrupted / "predictions/again.jsonl"
+    ).read_bytes()
     assert json.loads((run / "run.json").read_text())["state"] == "done"
     assert not [name for name in checkpoints(run) if name.startswith(".")]
 
@@ -149,6 +161,7 @@ def test_a_second_writer_is_refused_while_the_first_one_lives(lives, command, tm
     run = tmp_path / "run"
     pid = lives.start([*command, "--out", str(run)])
     assert wait_until(lambda: (run / "losses.jsonl").exists())
+    os.kill(pid, signal.SIGSTOP)
     second = subprocess.run(
         [sys.executable, "-m", "heldout", *command, "--out", str(run), "--resume"], capture_output=True, text=True
     )

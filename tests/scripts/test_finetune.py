@@ -1,0 +1,318 @@
+import json
+import os
+import random
+import shutil
+import subprocess
+import sys
+
+import pytest
+
+from heldout.cli import main
+from heldout.records import Card, join, read_gold, read_predictions
+from heldout.runs import read_json
+
+CARD_LABELS = ["negative", "positive"]
+
+
+@pytest.fixture(scope="module")
+def words(tiny_model, reviews_csv, tmp_path_factory):
+    """A whole fine-tuning of a second: 2 layers without dropout, 60 reviews."""
+    model = with_dropout_off(tiny_model, tmp_path_factory.mktemp("still") / "model")
+    return [
+        *("finetune", "sentiment", "--model", str(model), "--train", str(reviews_csv), "--dev-size", "20"),
+        *("--test", f"again={reviews_csv}", "--allow-fitted-test", "--max-length", "16", "--limit", "60"),
+        *("--precision", "fp32", "--learning-rate", "1e-2", "--epochs", "2"),
+    ]
+
+
+@pytest.fixture(scope="module")
+def run(words, tmp_path_factory):
+    out = tmp_path_factory.mktemp("finetune") / "run"
+    assert main([*words, "--out", str(out)]) == 0
+    return out
+
+
+def with_dropout_off(folder, to):
+    """A copy of a model whose config has no dropout, so that several processes draw nothing."""
+    shutil.copytree(folder, to)
+    config = read_json(to / "config.json") | {"hidden_dropout_prob": 0.0, "attention_probs_dropout_prob": 0.0}
+    (to / "config.json").write_text(json.dumps(config))
+    return to
+
+
+def without(words, flag):
+    at = words.index(flag)
+    return [*words[:at], *words[at + 2 :]]
+
+
+def refused(capsys, words, *parts, status=2):
+    """The command fails with that status and one line on stderr that holds all the parts."""
+    capsys.readouterr()
+    assert main(words) == status
+    lines = [line for line in capsys.readouterr().err.splitlines() if line.startswith("heldout: ")]
+    assert len(lines) == 1
+    for part in parts:
+        assert part in lines[0]
+
+
+def test_a_run_folder_holds_exactly_these_files(run):
+    names = {str(path.relative_to(run)) for path in run.rglob("*") if path.is_file()}
+    own = {name for name in names if not name.startswith(("baselines/", "checkpoints/", "model/"))}
+    assert own == {
+        *("run.json", "lock", "options.json", "environment.json", "ledger.json", "losses.jsonl", "card.json"),
+        *("gold/dev.jsonl", "gold/again.jsonl", "predictions/dev.jsonl", "predictions/again.jsonl"),
+        *("fits/temperature.json", "scores/dev.json", "scores/again.json"),
+    }
+    assert {name.split("/")[1] for name in names if name.startswith("baselines/")} == {"majority", "lexicon", "tfidf"}
+    assert {"model/model.safetensors", "model/config.json", "model/tokenizer.json"} <= names
+    assert not [name for name in names if name.endswith((".bin", ".pt", ".pkl", ".pickle"))]
+    assert read_json(run / "run.json")["state"] == "done"
+
+
+def test_the_saved_model_in_plain_transformers_gives_the_same_answers_through_a_pipeline(run, reviews_csv):
+    from transformers import pipeline
+
+    card = Card("sentiment", "1", "label", tuple(CARD_LABELS), ("accuracy",))
+    gold = read_gold(run / "gold" / "again.jsonl", card)
+    predictions = read_predictions(run / "predictions" / "again.jsonl", card)
+    classify = pipeline("text-classification", str(run / "model"), top_k=None, device="cpu")
+    answers = classify([example.text["text"] for example in gold], truncation=True)
+    assert len(answers) == 96
+    assert any(prediction.seen["lost"] for prediction in predictions)
+    for theirs, ours in zip(answers, predictions, strict=True):
+        scores = {row["label"]: row["score"] for row in theirs}
+        assert max(scores, key=scores.get) == ours.answer
+        assert [scores[label] for label in CARD_LABELS] == pytest.approx(ours.scores, abs=1e-5)
+
+
+def test_labels_stand_by_name_in_the_config(run):
+    config = read_json(run / "model" / "config.json")
+    assert config["label2id"] == {"negative": 0, "positive": 1}
+
+
+def test_the_ledger_says_what_every_split_is_and_what_dev_was_used_for(run):
+    ledger = read_json(run / "ledger.json")
+    assert ledger["splits"]["train"]["n"] == 60
+    assert ledger["splits"]["dev"]["n"] == 20
+    fitted = ledger["fitted"]
+    assert "checkpoint with the maximum of accuracy" in fitted
+    assert {entry["split"] for name, entry in fitted.items() if "temperature" in name or "checkpoint" in name} == {
+        "dev"
+    }
+
+
+def test_resume_of_a_finished_run_changes_nothing(run, words):
+    before = {path: path.stat().st_mtime_ns for path in (run / "model").iterdir()}
+    predictions = (run / "predictions" / "again.jsonl").read_bytes()
+    assert main([*words, "--out", str(run), "--resume"]) == 0
+    assert {path: path.stat().st_mtime_ns for path in (run / "model").iterdir()} == before
+    assert (run / "predictions" / "again.jsonl").read_bytes() == predictions
+
+
+def test_resume_with_another_option_is_refused_and_names_it(run, words, capsys):
+    refused(capsys, [*words, "--epochs", "3", "--out", str(run), "--resume"], "epochs = 2, not 3")
+
+
+def test_a_taken_folder_is_refused_without_resume(run, words, capsys):
+    refused(capsys, [*words, "--out", str(run)], "holds a run already", "--resume")
+
+
+def test_predict_scores_further_data_with_the_labels_of_the_card(run, tmp_path, capsys):
+    data = tmp_path / "more.csv"
+    data.write_text("text,label\nthe film is lovely,1\nthe plot is dull,0\nbleak and stale,0\n")
+    copy = tmp_path / "run"
+    shutil.copytree(run, copy)
+    assert main(["predict", str(copy), "--data", f"more={data}", "--precision", "fp32"]) == 0
+    assert "more" in capsys.readouterr().out
+    card = Card("sentiment", "1", "label", tuple(CARD_LABELS), ("accuracy",))
+    pairs = join(read_gold(copy / "gold/more.jsonl", card), read_predictions(copy / "predictions/more.jsonl", card))
+    assert [example.gold for example, _ in pairs] == ["positive", "negative", "negative"]
+    assert read_json(copy / "scores" / "more.json")["n"] == 3
+    assert read_json(copy / "ledger.json")["splits"]["more"]["n"] == 3
+    refused(capsys, ["predict", str(copy), "--data", f"more={data}"], "has predictions for 'more' already")
+
+
+def test_a_model_whose_labels_are_permuted_scores_the_same(run, tmp_path, reviews_csv):
+    # Labels are matched by name: swap the rows of the head together with the names, and nothing may change.
+    from safetensors.torch import load_file, save_file
+
+    copy = tmp_path / "run"
+    shutil.copytree(run, copy)
+    config = read_json(copy / "model" / "config.json")
+    config["label2id"] = {"positive": 0, "negative": 1}
+    config["id2label"] = {"0": "positive", "1": "negative"}
+    (copy / "model" / "config.json").write_text(json.dumps(config))
+    weights = load_file(copy / "model" / "model.safetensors")
+    for name in ("classifier.weight", "classifier.bias"):
+        weights[name] = weights[name].flip(0).contiguous()
+    save_file(weights, copy / "model" / "model.safetensors", {"format": "pt"})
+    for folder in (run, copy):
+        if folder is run:
+            folder = tmp_path / "plain"
+            shutil.copytree(run, folder)
+        assert main(["predict", str(folder), "--data", f"twice={reviews_csv}", "--precision", "fp32"]) == 0
+    one, two = (read_predictions_file(tmp_path / name) for name in ("plain", "run"))
+    assert [p.answer for p in one] == [p.answer for p in two]
+    assert [p.scores for p in one] == [pytest.approx(p.scores, abs=1e-6) for p in two]
+
+
+def read_predictions_file(folder):
+    card = Card("sentiment", "1", "label", tuple(CARD_LABELS), ("accuracy",))
+    return read_predictions(folder / "predictions" / "twice.jsonl", card)
+
+
+def test_several_seeds_make_a_run_each_on_the_same_splits(words, tmp_path):
+    out = tmp_path / "runs"
+    assert main([*words, "--out", str(out), "--seeds", "1,2", "--baseline", "majority"]) == 0
+    golds = [(out / f"seed-{seed}" / "gold" / "dev.jsonl").read_bytes() for seed in (1, 2)]
+    assert golds[0] == golds[1]
+    plans = [read_json(out / f"seed-{seed}" / "ledger.json")["plan"] for seed in (1, 2)]
+    assert plans[0] != plans[1]
+    assert (out / "baselines" / "majority" / "scores" / "again.json").exists()
+
+
+def test_five_labels_can_be_learned_and_scored(tiny_model, tmp_path, capsys):
+    filler = random.Random(5)
+    mixed = ("lovely " * stars + "dull " * (4 - stars) for _ in range(12) for stars in range(5))
+    rows = [f"{words}{' '.join(filler.choices('abcdefghijklmnop', k=8))},{n % 5}" for n, words in enumerate(mixed)]
+    data = tmp_path / "stars.csv"
+    data.write_text("text,label\n" + "\n".join(rows) + "\n")
+    names = ["very negative", "negative", "neutral", "positive", "very positive"]
+    labels = [word for row, name in enumerate(names) for word in ("--label", f"{row}={name}")]
+    words = [
+        "finetune",
+        "sentiment",
+        "--model",
+        str(tiny_model),
+        "--train",
+        str(data),
+        "--test",
+        f"same={data}",
+        *labels,
+    ]
+    words += ["--max-length", "16", "--precision", "fp32", "--allow-fitted-test", "--max-steps", "2"]
+    assert main([*words, "--out", str(tmp_path / "run")]) == 0
+    assert sorted(read_json(tmp_path / "run" / "card.json")["labels"]) == sorted(names)
+    assert "baseline lexicon left out" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("long", ["tail", "head+tail", "windows"])
+def test_every_way_with_long_texts_runs_through_the_command(words, tmp_path, long):
+    out = tmp_path / "run"
+    assert main([*words, "--out", str(out), "--long", long, "--max-steps", "3", "--baseline", "none"]) == 0
+    card = Card("sentiment", "1", "label", tuple(CARD_LABELS), ("accuracy",))
+    lost = [prediction.seen["lost"] for prediction in read_predictions(out / "predictions" / "again.jsonl", card)]
+    assert (sum(lost) == 0) == (long == "windows")
+
+
+# Bad input, each one line -------------------------------------------------------------------------------------------
+
+
+def test_a_missing_an_empty_and_a_one_label_file_are_refused(words, tmp_path, capsys):
+    base = [*without(words, "--train"), "--out", str(tmp_path / "run")]
+    refused(capsys, [*base, "--train", str(tmp_path / "none.csv")], "none.csv")
+    (tmp_path / "empty.csv").write_text("")
+    refused(capsys, [*base, "--train", str(tmp_path / "empty.csv")], "empty.csv")
+    (tmp_path / "one.csv").write_text("text,label\n" + "".join(f"text {n},positive\n" for n in range(30)))
+    refused(capsys, [*base, "--train", str(tmp_path / "one.csv")], "positive", "two labels")
+    assert not (tmp_path / "run").exists()
+
+
+def test_a_wrong_column_is_refused_naming_those_there_are(words, tmp_path, capsys):
+    refused(capsys, [*words, "--column", "text=txt", "--out", str(tmp_path / "run")], "'txt'", "text")
+
+
+def test_a_test_label_that_train_lacks_is_refused_with_its_row(words, tmp_path, capsys):
+    (tmp_path / "odd.csv").write_text("text,label\na fine film,positive\nso so,mixed\n")
+    out = str(tmp_path / "run")
+    refused(capsys, [*words, "--test", f"odd={tmp_path / 'odd.csv'}", "--out", out], "odd.csv", "mixed", "row 2")
+
+
+def model_copy(tiny_model, tmp_path):
+    folder = tmp_path / "model"
+    shutil.copytree(tiny_model, folder)
+    return folder
+
+
+def with_model(words, folder, tmp_path):
+    return [*without(words, "--model"), "--model", str(folder), "--baseline", "none", "--out", str(tmp_path / "run")]
+
+
+def test_a_model_folder_without_weights_is_refused(words, tiny_model, tmp_path, capsys):
+    folder = model_copy(tiny_model, tmp_path)
+    (folder / "model.safetensors").unlink()
+    refused(capsys, with_model(words, folder, tmp_path), "holds no weights")
+
+
+def test_pickled_weights_are_refused_unopened(words, tiny_model, tmp_path, capsys):
+    folder = model_copy(tiny_model, tmp_path)
+    (folder / "model.safetensors").rename(folder / "pytorch_model.bin")
+    refused(capsys, with_model(words, folder, tmp_path), "pytorch_model.bin", "safetensors")
+
+
+def test_a_tokenizer_without_a_pad_token_is_refused(words, tiny_model, tmp_path, capsys):
+    folder = model_copy(tiny_model, tmp_path)
+    config = read_json(folder / "tokenizer_config.json")
+    config.pop("pad_token")
+    (folder / "tokenizer_config.json").write_text(json.dumps(config))
+    refused(capsys, with_model(words, folder, tmp_path), "lacks a pad token")
+
+
+def test_a_model_that_wants_to_run_its_own_code_is_refused_without_the_flag(words, tiny_model, tmp_path, capsys):
+    folder = model_copy(tiny_model, tmp_path)
+    config = read_json(folder / "config.json")
+    config["auto_map"] = {"AutoModelForSequenceClassification": "evil.Model"}
+    (folder / "config.json").write_text(json.dumps(config))
+    (folder / "evil.py").write_text(f"open({str(tmp_path / 'ran')!r}, 'w')\n")
+    refused(capsys, with_model(words, folder, tmp_path), "--trust-remote-code")
+    assert not (tmp_path / "ran").exists()
+
+
+def test_damaged_weights_and_a_missing_folder_are_one_line(words, tiny_model, tmp_path, capsys):
+    folder = model_copy(tiny_model, tmp_path)
+    (folder / "model.safetensors").write_bytes(b"not a safetensors file")
+    refused(capsys, with_model(words, folder, tmp_path), "could not be loaded")
+    shutil.rmtree(tmp_path / "run", ignore_errors=True)
+    refused(capsys, with_model(words, tmp_path / "nowhere", tmp_path), "nowhere", "no such model folder")
+
+
+def test_an_unknown_task_baseline_and_option_name_the_nearest(words, tmp_path, capsys):
+    out = ["--out", str(tmp_path / "run")]
+    refused(capsys, ["finetune", "sentimant", *words[2:], *out], "did you mean sentiment")
+    refused(capsys, [*words, *out, "--baseline", "tfidff"], "did you mean tfidf")
+    refused(capsys, [*words, *out, "--epoch", "3"], "did you mean --epochs")
+
+
+def test_help_is_printed_without_importing_torch():
+    code = "import sys; from heldout.cli import main; main(['--help']); assert 'torch' not in sys.modules"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, env=dict(os.environ))
+    assert done.returncode == 0, done.stderr
+    assert "finetune" in done.stdout
+
+
+def test_two_processes_take_the_same_steps_and_give_the_same_predictions(words, run, tmp_path):
+    # FAULTS E1, C6: 96 rows over two processes; exactly 96 ids come back, and the weights are those of one process.
+    out = tmp_path / "run"
+    launch = [
+        sys.executable,
+        "-m",
+        "accelerate.commands.launch",
+        "--num_processes",
+        "2",
+        "--cpu",
+        "--mixed_precision",
+        "no",
+    ]
+    launch += ["--num_machines", "1", "--dynamo_backend", "no", "-m", "heldout"]
+    done = subprocess.run(
+        [*launch, *words, "--out", str(out), "--baseline", "none"],
+        capture_output=True,
+        text=True,
+        env=os.environ | {"OMP_NUM_THREADS": "1"},
+    )
+    assert done.returncode == 0, done.stderr[-3000:]
+    assert read_json(out / "ledger.json")["plan"] == read_json(run / "ledger.json")["plan"]
+    one, two = ([json.loads(line) for line in (f / "losses.jsonl").read_text().splitlines()] for f in (run, out))
+    assert [row["loss"] for row in one] == pytest.approx([row["loss"] for row in two], abs=1e-4)
+    lines = (out / "predictions" / "again.jsonl").read_text().splitlines()
+    assert [json.loads(line)["id"] for line in lines] == [f"r{n}" for n in range(96)]
