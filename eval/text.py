@@ -1,12 +1,7 @@
 """Scores as text for the terminal: what a stranger can read without knowing scores.json."""
 
 from collections.abc import Mapping, Sequence
-from pathlib import Path
 from typing import Any
-
-from heldout.eval.score import names_of
-from heldout.records import read_card
-from heldout.runs import read_json
 
 #: The metric that shows a variant's effect slice by slice: the first of these that the card has.
 SHOWN_BY_SLICE = ("ece", "ece_mass", "nll", "brier")
@@ -17,19 +12,6 @@ def render(scores: Mapping[str, Any]) -> str:
     title = f"{scores['data']}: {scores['n']} examples of {scores['card']}, version {scores['version']}"
     blocks = [[title, *_warnings(scores)], _metrics(scores), _slices(scores), _drop(scores), _methods(scores)]
     return "\n\n".join("\n".join(lines) for lines in blocks if lines)
-
-
-def run_table(folder: Path) -> str:
-    """A run folder at a glance: a row for the run and each of its baselines, the main metric on every data set."""
-    main = read_card(folder / "card.json").metrics[0]
-    names = [name for name in names_of(folder) if (folder / "scores" / f"{name}.json").exists()]
-    rows = [[f"{main} (95% interval)", *names]]
-    for system in [folder, *sorted(path.parent for path in folder.glob("baselines/*/card.json"))]:
-        files = [system / "scores" / f"{name}.json" for name in names]
-        entries = [read_json(file)["metrics"][main] if file.exists() else None for file in files]
-        cells = ["" if entry is None else f"{_value(entry)} ({_interval(entry)})" for entry in entries]
-        rows.append([system.resolve().name, *cells])
-    return "\n".join(_aligned(rows))
 
 
 def _warnings(scores: Mapping[str, Any]) -> list[str]:

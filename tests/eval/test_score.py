@@ -12,7 +12,7 @@ from heldout.eval.fits import fit_temperature
 from heldout.eval.metrics import find
 from heldout.eval.score import score, score_run
 from heldout.eval.table import tabulate
-from heldout.eval.text import render, run_table
+from heldout.eval.text import render
 from heldout.fits import apply, read_fit
 from heldout.ledger import Ledger, read_ledger, write_ledger
 from heldout.records import Card, Example, Prediction, content_hash
@@ -192,7 +192,6 @@ def test_a_run_is_scored_whole_with_its_temperature_from_dev_and_the_drop_from_t
     assert read_ledger(folder).fitted["temperature"] == dict(fit.fitted_on)
     assert list(read_ledger(folder).fitted) == ["checkpoint", "temperature"]
     assert "Drop in accuracy from imdb" in render(scored["yelp"])
-    assert run_table(folder).splitlines()[0].split() == ["accuracy", "(95%", "interval)", "imdb", "yelp", "dev"]
 
 
 def test_one_data_set_of_a_run_is_scored_alone(tmp_path: Path) -> None:
