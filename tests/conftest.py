@@ -57,27 +57,6 @@ FILLER = [
     *("the", "film", "a", "plot", "scene", "with", "and", "but", "its", "actor", "song", "ending", "was", "is"),
     *("very", "quite", "of", "in", "never", "not"),
 ]
-    "the",
-    "film",
-    "a",
-    "plot",
-    "scene",
-    "with",
-    "and",
-    "but",
-    "its",
-    "actor",
-    "song",
-    "ending",
-    "was",
-    "is",
-    "very",
-    "quite",
-    "of",
-    "in",
-    "never",
-    "not",
-]
 
 
 def review(generator: random.Random, label: str, words: int) -> str:

@@ -153,8 +153,8 @@ def _from_objects(path: Path, objects: Sequence[tuple[str, Any]]) -> Table:
 
 
 def _parquet(path: Path) -> Table:
-    import pyarrow  # type: ignore[import-untyped]
-    import pyarrow.parquet  # type: ignore[import-untyped]
+    import pyarrow
+    import pyarrow.parquet
 
     content = read_bytes(path)
     try:
