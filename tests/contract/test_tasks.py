@@ -1,0 +1,71 @@
+"""What every task must hold to; tasks are found by listing the folder, so a new one is tested without being named."""
+
+from pathlib import Path
+
+import pytest
+
+import heldout.tasks
+from heldout.data import load_task as load_data
+from heldout.data import task_names
+from heldout.errors import Refused
+from heldout.eval import metrics
+from heldout.tasks import load_task, names
+from heldout.train.models import Source, load_model, load_tokenizer
+from heldout.train.precision import make_accelerator
+from heldout.train.system import System
+from heldout.train.task import Encoding
+
+# One made-up example and its label set for each task; a task that lacks one fails here.
+FIXTURES = {"sentiment": ({"text": "the film is not dull"}, ["positive", "negative"])}
+KINDS = {"label", "tags", "span", "lm"}
+
+
+def test_every_file_of_the_folder_is_a_task_and_there_is_one():
+    found = sorted(path.stem for path in Path(heldout.tasks.__file__).parent.glob("*.py") if path.stem != "__init__")
+    assert names() == found == sorted(FIXTURES)
+    assert len(found) == 1
+
+
+def test_every_task_has_a_data_side_of_the_same_name():
+    assert names() == task_names()
+
+
+@pytest.fixture(params=names())
+def task(request):
+    return load_task(request.param)
+
+
+@pytest.fixture
+def rows(task):
+    from heldout.records import Example
+
+    text, golds = FIXTURES[task.name]
+    return [Example(f"{task.name}-{n}", text, golds[n % len(golds)], {}) for n in range(5)]
+
+
+def test_its_card_names_known_metrics_for_its_kind(task, rows):
+    card = load_data(task.name).card(rows)
+    assert card.name == task.name
+    assert card.kind in KINDS
+    assert card.metrics
+    assert all(card.kind in metrics.find(name).kinds for name in card.metrics)
+
+
+def test_encode_loss_decode_fit_together(task, rows, tiny_model):
+    card = load_data(task.name).card(rows)
+    tokenizer = load_tokenizer(Source(str(tiny_model)), 32)
+    model = load_model(task.model, Source(str(tiny_model)), labels=card.labels, seed=1)
+    accelerator = make_accelerator("fp32")
+    system = System(task, accelerator.prepare_model(model), Encoding(tokenizer, card.labels, 32), accelerator)
+    encoded = task.encode(rows, system.encoding)
+    assert len(encoded.windows) == len(encoded.seen) == len(rows)
+    assert all(set(seen) == {"tokens", "lost"} for seen in encoded.seen)
+    assert [sum(window.weight for window in windows) for windows in encoded.windows] == pytest.approx([1.0] * 5)
+    predictions = system.answer(rows, encoded, "contract")
+    assert [prediction.id for prediction in predictions] == [example.id for example in rows]
+    assert all(prediction.to_json().keys() >= {"id", "answer"} for prediction in predictions)
+
+
+def test_an_unknown_task_is_refused_naming_the_nearest():
+    with pytest.raises(Refused, match="did you mean sentiment"):
+        load_task("sentimant")
