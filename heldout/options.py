@@ -53,15 +53,18 @@ def nearest(word: str, known: Sequence[str]) -> str:
 
 def parse(cls: type[T], argv: Sequence[str], *, prog: str, description: str) -> T:
     """Parse a command's arguments into its options; values of --config stand under those given on the command line."""
+    hints = get_type_hints(cls)
+    # What must be given stands first in --help, whichever class it was inherited from.
+    ordered = sorted(dataclasses.fields(cast(Any, cls)), key=lambda field: not field.metadata["required"])
+    fields = {field.name: field for field in ordered}
     # No abbreviations: --epoch would silently mean another flag once a second one starts with it.
     parser = _Parser(
         prog=prog,
+        usage=_usage(prog, ordered),
         description=description,
         formatter_class=argparse.RawDescriptionHelpFormatter,
         allow_abbrev=False,
     )
-    hints = get_type_hints(cls)
-    fields = {field.name: field for field in dataclasses.fields(cast(Any, cls))}
     for name, field in fields.items():
         _add(parser, name, field, hints[name])
     parser.add_argument(
@@ -80,6 +83,18 @@ def parse(cls: type[T], argv: Sequence[str], *, prog: str, description: str) -> 
             raise Refused(f"{prog} needs {shown}: {field.metadata['help']}")
         values.setdefault(name, field.default)
     return cls(**values)
+
+
+def _usage(prog: str, fields: Sequence["dataclasses.Field[Any]"]) -> str:
+    """The call in one line: the positionals and what must be given; the rest is [options]."""
+    words = [prog]
+    for field in sorted(fields, key=lambda field: not field.metadata.get("positional")):
+        shown = field.metadata["metavar"] or field.name.upper()
+        if field.metadata.get("positional"):
+            words.append(shown if field.metadata["required"] else f"[{shown}]")
+        elif field.metadata["required"]:
+            words.append(f"{flag(field.name)} {shown}")
+    return " ".join([*words, "[options]"]).replace("%", "%%")
 
 
 def flag(name: str) -> str:
