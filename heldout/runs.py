@@ -13,6 +13,7 @@ import shutil
 import socket
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
+from datetime import UTC, datetime
 from importlib import metadata
 from pathlib import Path
 from typing import Any
@@ -136,7 +137,7 @@ def writing(folder: Path, *, resume: bool = False) -> Iterator[Path]:
 
 
 def environment() -> dict[str, Any]:
-    """What the run was made with: versions, machine, threads; nothing that names a person."""
+    """What the run was made with: date, versions, machine; nothing that names a person."""
     versions = {}
     for name in RECORDED:
         try:
@@ -144,6 +145,7 @@ def environment() -> dict[str, Any]:
         except metadata.PackageNotFoundError:
             continue
     return {
+        "date": datetime.now(UTC).date().isoformat(),
         "python": platform.python_version(),
         "platform": platform.platform(),
         "processor": _processor(),

@@ -41,7 +41,7 @@ class Options(PrepareOptions, FitOptions):
     task: str = positional("what to learn: sentiment")
     train: str = option(REQUIRED, "the labelled examples to learn from", metavar="SOURCE")
     dev: str | None = option(None, "the split to choose on; carved from train where not given", metavar="SOURCE")
-    test: tuple[str, ...] = option(REQUIRED, "a set to score; again for a shifted domain", metavar="NAME=SOURCE")
+    test: tuple[str, ...] = option((), "a set to score; again for a shifted domain", metavar="NAME=SOURCE")
     out: str = option(REQUIRED, "the run folder to write", metavar="RUN")
     seed: int = option(1, "draws the dev split, the order of examples, the new head, dropout")
     seeds: str = option("", "several runs on the same splits, as RUN/seed-1/ …", metavar="1,2,3")
@@ -174,7 +174,7 @@ def _resume_hint() -> str:
 
 
 def _print(options: Options, folders: Sequence[Path]) -> None:
-    tests = list(parse_tests(options.test))
+    tests = list(parse_tests(options.test)) or ["dev"]
     if options.json:
         rows = {f.name: {name: read_json(f / "scores" / f"{name}.json") for name in tests} for f in folders}
         print(json.dumps(rows, indent=2, ensure_ascii=False))
