@@ -128,7 +128,7 @@ def about(run: Path) -> str:
         [
             f"- Splits: {splits}.",
             f"- Dropped: {'; '.join(sorted(dropped)) or 'nothing'}.",
-            f"- {losses['steps']:,} steps, {losses['tokens']:,} tokens in {minutes:.0f} minutes ({speed:,.0f} a second).",
+            f"- {losses['steps']:,} steps, {losses['tokens']:,} tokens in {minutes:.0f} min ({speed:,.0f} a second).",
             f"- {machine}; {used}; {environment['date']}.",
         ]
     )

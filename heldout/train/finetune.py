@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 from accelerate import Accelerator
+from transformers import PreTrainedModel
 
 from heldout.errors import Refused
 from heldout.eval import metrics
@@ -17,12 +18,12 @@ from heldout.records import Card, Example, Prediction
 from heldout.train.loop import Done, Recipe
 from heldout.train.models import Source, load_model, load_tokenizer, max_positions
 from heldout.train.optim import linear_schedule, make_optimizer
-from heldout.train.plan import make_plan, plan_hash
+from heldout.train.plan import Step, make_plan, plan_hash
 from heldout.train.precision import Precision, make_accelerator, resolve
 from heldout.train.progress import progress, say
 from heldout.train.session import Selection, Session, evaluation_steps, run
 from heldout.train.system import System, load_system, pad_id
-from heldout.train.task import Encoding, Long, Task
+from heldout.train.task import Encoded, Encoding, Long, Task
 
 
 @dataclass(frozen=True)
@@ -82,73 +83,80 @@ def finetune(job: Job) -> System:
 
 def _train(job: Job, accelerator: Accelerator) -> System:
     options = job.options
-    source = Source(options.model, options.trust_remote_code)
-    encoding = Encoding(load_tokenizer(source, options.max_length), job.card.labels, options.max_length, options.long)
-    model = load_model(
-        job.task.model, source, labels=job.card.labels, seed=job.seed, overrides=_overrides(options.attention_dropout)
-    )
-    _check_length(options, max_positions(model))
+    raw, encoding = _untrained(job)
     encoded = job.task.encode(job.train, encoding)
-    plan = make_plan(
-        [sum(map(len, windows)) for windows in encoded.windows],
-        batch_size=options.batch_size,
-        epochs=options.epochs,
-        seed=job.seed,
-        max_steps=options.max_steps,
-    )
-    hashed = plan_hash(plan, [example.id for example in job.train])
-    optimizer = make_optimizer(model, learning_rate=options.learning_rate, weight_decay=options.weight_decay)
-    model, optimizer = accelerator.prepare(model, optimizer)
+    plan, hashed = _plan(job, encoded)
+    optimizer = make_optimizer(raw, learning_rate=options.learning_rate, weight_decay=options.weight_decay)
+    model, optimizer = accelerator.prepare(raw, optimizer)
     system = System(job.task, model, encoding, accelerator)
-    dev = job.task.encode(job.dev, encoding)
-    selection = _selection(job)
+    dev, selection = job.task.encode(job.dev, encoding), _selection(job)
 
     def evaluate() -> float:
         return value_of(selection.metric, job.card, job.dev, system.answer(job.dev, dev, "dev"))
 
-    if accelerator.is_main_process:
+    main = accelerator.is_main_process
+    if main:
         _note_in_ledger(job, hashed, selection)
-    with progress("training", len(plan), "steps", shown=accelerator.is_main_process) as advance:
+    with progress("training", len(plan), "steps", shown=main) as advance:
         session = Session(
             folder=job.folder,
             plan=plan,
             plan_hash=hashed,
-            recipe=Recipe(
-                windows=encoded.windows,
-                loss=job.task.loss,
-                rate=linear_schedule(peak=options.learning_rate, steps=len(plan), warmup=options.warmup),
-                seed=job.seed,
-                pad_id=pad_id(encoding),
-                pad_type=encoding.tokenizer.pad_token_type_id,
-                token_budget=options.token_budget,
-            ),
+            recipe=_recipe(job, encoded, encoding, len(plan)),
             selection=selection,
             evaluate=evaluate,
             evaluate_after=evaluation_steps(plan, options.eval_every),
             save_every=options.save_every,
             report=lambda done: advance(1, _note(done)),
-            say=say if accelerator.is_main_process else lambda message: None,
+            say=say if main else lambda message: None,
             resume_hint=job.resume_hint,
         )
         run(model, optimizer, session, accelerator)
     return system
 
 
-def value_of(metric: str, card: Card, gold: Sequence[Example], predictions: Sequence[Prediction]) -> float:
-    """One number of one system, without interval: what a checkpoint is chosen by."""
-    found, table = metrics.find(metric), tabulate(card, gold, predictions)
-    return float(found.value(found.columns(table).sum(axis=0, keepdims=True))[0])
-
-
-def _overrides(attention_dropout: float | None) -> dict[str, Any]:
-    return {} if attention_dropout is None else {"attention_probs_dropout_prob": attention_dropout}
-
-
-def _check_length(options: FitOptions, positions: int | None) -> None:
+def _untrained(job: Job) -> tuple[PreTrainedModel, Encoding]:
+    """The encoder with a fresh head, its tokenizer and limits."""
+    options = job.options
+    source = Source(options.model, options.trust_remote_code)
+    tokenizer = load_tokenizer(source, options.max_length)
+    model = load_model(
+        job.task.model, source, labels=job.card.labels, seed=job.seed, attention_dropout=options.attention_dropout
+    )
+    positions = max_positions(model)
     if positions is not None and options.max_length > positions:
         raise Refused(
             f"--max-length {options.max_length}: {options.model} has {positions} positions; ask for {positions} or less"
         )
+    return model, Encoding(tokenizer, job.card.labels, options.max_length, options.long)
+
+
+def _plan(job: Job, encoded: Encoded) -> tuple[tuple[Step, ...], str]:
+    plan = make_plan(
+        [sum(map(len, windows)) for windows in encoded.windows],
+        batch_size=job.options.batch_size,
+        epochs=job.options.epochs,
+        seed=job.seed,
+        max_steps=job.options.max_steps,
+    )
+    return plan, plan_hash(plan, [example.id for example in job.train])
+
+
+def _recipe(job: Job, encoded: Encoded, encoding: Encoding, steps: int) -> Recipe:
+    return Recipe(
+        windows=encoded.windows,
+        loss=job.task.loss,
+        rate=linear_schedule(peak=job.options.learning_rate, steps=steps, warmup=job.options.warmup),
+        seed=job.seed,
+        pad_id=pad_id(encoding),
+        pad_type=encoding.tokenizer.pad_token_type_id,
+        token_budget=job.options.token_budget,
+    )
+
+
+def value_of(metric: str, card: Card, gold: Sequence[Example], predictions: Sequence[Prediction]) -> float:
+    """One number of one system, without interval: what a checkpoint is chosen by."""
+    return metrics.find(metric).of(tabulate(card, gold, predictions))
 
 
 def _selection(job: Job) -> Selection:

@@ -5,6 +5,7 @@ token budget, and each micro-batch's summed loss is divided by the weight of the
 that neither accumulation nor the number of processes changes the gradient.
 """
 
+import math
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import nullcontext
@@ -59,7 +60,7 @@ def train(
 ) -> Iterator[Done]:
     """Take the steps one by one, from wherever the list begins; model and optimizer come prepared by accelerate.
 
-    Raises Failed when the loss is no longer a number.
+    Raises Failed, before the weights are touched, when the loss is no longer a finite number.
     """
     for step in steps:
         started = time.perf_counter()
@@ -68,11 +69,11 @@ def train(
         model.train()
         set_learning_rate(optimizer, recipe.rate(step.number))
         loss, tokens = _backward(model, step, recipe, accelerator)
+        if not math.isfinite(loss):
+            raise Failed(f"step {step.number}: the loss is {loss}; lower --learning-rate or use --precision fp32")
         norm = accelerator.clip_grad_norm_(model.parameters(), recipe.clip)
         optimizer.step()
         optimizer.zero_grad()
-        if not loss == loss:
-            raise Failed(f"step {step.number}: the loss is not a number; lower --learning-rate or use --precision fp32")
         yield Done(
             step.number,
             step.epoch,

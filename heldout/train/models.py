@@ -4,7 +4,7 @@ import contextlib
 import json
 import logging
 import os
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -17,6 +17,9 @@ from transformers.utils import logging as transformers_logging
 from heldout.errors import Refused
 
 PICKLES = ("pytorch_model.bin", "pytorch_model.bin.index.json", "model.pt", "tf_model.h5", "flax_model.msgpack")
+
+#: What configs call the dropout of attention weights: BERT's kin, and DistilBERT's and ModernBERT's.
+ATTENTION_DROPOUT = ("attention_probs_dropout_prob", "attention_dropout")
 
 # transformers would ask the hub to convert pickled weights in a thread of its own; only safetensors are loaded here.
 os.environ.setdefault("DISABLE_SAFETENSORS_CONVERSION", "1")
@@ -58,22 +61,19 @@ def load_model(
     *,
     labels: Sequence[str] | None = None,
     seed: int = 0,
-    overrides: Mapping[str, Any] | None = None,
+    attention_dropout: float | None = None,
 ) -> PreTrainedModel:
     """A model of ``auto_class``, with a head for ``labels`` where they are given, else with the head it has.
 
-    The seed is set before a head is drawn (FAULTS T9). ``overrides`` replace values of the config, such as
-    attention_probs_dropout_prob.
+    The seed is set before a head is drawn (FAULTS T9). ``attention_dropout`` replaces the config's own.
     """
     check_folder(source)
     with _readable_errors(source, "model"), _quiet():
         config = AutoConfig.from_pretrained(
             source.name, trust_remote_code=source.trust_remote_code, **({} if labels is None else _head(labels))
         )
-        for name, value in (overrides or {}).items():
-            if not hasattr(config, name):
-                raise Refused(f"{source.name}: a {config.model_type} config has no {name}; leave that option out")
-            setattr(config, name, value)
+        if attention_dropout is not None:
+            _set_attention_dropout(config, attention_dropout, source)
         torch.manual_seed(seed)
         model = auto_class.from_pretrained(
             source.name,
@@ -84,6 +84,13 @@ def load_model(
         )
     assert isinstance(model, PreTrainedModel)
     return model
+
+
+def _set_attention_dropout(config: Any, value: float, source: Source) -> None:
+    name = next((name for name in ATTENTION_DROPOUT if hasattr(config, name)), None)
+    if name is None:
+        raise Refused(f"{source.name}: a {config.model_type} has no attention dropout; leave --attention-dropout out")
+    setattr(config, name, value)
 
 
 def _head(labels: Sequence[str]) -> dict[str, Any]:
