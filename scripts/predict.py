@@ -46,6 +46,20 @@ def run(options: Options) -> int:
     taken = [name for name in data if (folder / "predictions" / f"{name}.jsonl").exists()]
     if taken:
         raise Refused(f"{folder}: has predictions for {taken[0]!r} already; give this set another name")
+    # Everything is read before the folder is touched: a refusal leaves the run as it was.
+    loaded = {
+        name: load(
+            made["task"],
+            source,
+            options,
+            name=name,
+            names=list(data),
+            labels=card.labels,
+            limit=options.limit,
+            seed=options.seed,
+        )
+        for name, source in data.items()
+    }
     system = load_system(
         load_task(made["task"]),
         Source(str(folder / "model"), made["trust_remote_code"]),
@@ -54,21 +68,11 @@ def run(options: Options) -> int:
         make_accelerator(resolve(options.precision)[0]),
     )
     with writing(folder, resume=True):
-        for name, source in data.items():
-            loaded = load(
-                made["task"],
-                source,
-                options,
-                name=name,
-                names=list(data),
-                labels=card.labels,
-                limit=options.limit,
-                seed=options.seed,
-            )
-            write_lines(folder / "gold" / f"{name}.jsonl", (example.to_json() for example in loaded.examples))
-            predictions = system.predict(loaded.examples, f"predicting {name}")
+        for name, split in loaded.items():
+            write_lines(folder / "gold" / f"{name}.jsonl", (example.to_json() for example in split.examples))
+            predictions = system.predict(split.examples, f"predicting {name}")
             write_lines(folder / "predictions" / f"{name}.jsonl", (one.to_json() for one in predictions))
-            write_ledger(folder, read_ledger(folder).with_split(name, loaded.split()))
+            write_ledger(folder, read_ledger(folder).with_split(name, split.split()))
             score_run(folder, name)
     if options.json:
         print(json.dumps({name: read_json(folder / "scores" / f"{name}.json") for name in data}, indent=2))

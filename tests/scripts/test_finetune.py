@@ -132,6 +132,17 @@ def test_predict_scores_further_data_with_the_labels_of_the_card(run, tmp_path, 
     refused(capsys, ["predict", str(copy), "--data", f"more={data}"], "has predictions for 'more' already")
 
 
+def test_a_predict_that_is_refused_leaves_the_run_as_it_was(run, tmp_path, capsys):
+    copy = tmp_path / "run"
+    shutil.copytree(run, copy)
+    before = {path: path.read_bytes() for path in copy.rglob("*") if path.is_file()}
+    (tmp_path / "good.csv").write_text("text,label\nthe ending is lovely,1\nthe song is dull,0\n")
+    (tmp_path / "odd.csv").write_text("text,label\na tender song,positive\nso so,mixed\n")
+    sets = ["--data", f"good={tmp_path / 'good.csv'}", "--data", f"odd={tmp_path / 'odd.csv'}"]
+    refused(capsys, ["predict", str(copy), *sets, "--precision", "fp32"], "odd.csv", "row 2", "'mixed'")
+    assert {path: path.read_bytes() for path in copy.rglob("*") if path.is_file()} == before
+
+
 def test_a_model_whose_labels_are_permuted_scores_the_same(run, tmp_path, reviews_csv):
     # Labels are matched by name: swap the rows of the head together with the names, and nothing may change.
     from safetensors.torch import load_file, save_file
