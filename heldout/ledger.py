@@ -7,6 +7,9 @@ from typing import Any
 
 from heldout.runs import read_json, write_json
 
+#: With the name of a split behind it: the note of a split all of whose texts stand in that one.
+STANDS_WHOLE_IN = "stands_whole_in_"
+
 
 @dataclass(frozen=True)
 class Split:
@@ -59,9 +62,18 @@ class Ledger:
         """A ledger with the hash of the plan of steps."""
         return Ledger(self.splits, self.fitted, self.overlap, plan)
 
-    def fitted_on(self, split_hash: str) -> list[str]:
-        """The names of the things that were fitted on the split with this hash, in order."""
-        return sorted(name for name, entry in self.fitted.items() if entry["hash"] == split_hash)
+    def fitted_on(self, name: str, split_hash: str) -> list[str]:
+        """What was fitted on the split ``name``, in order, "weights" among it where that is train by another name.
+
+        It is so where the hashes are equal, and where the split's notes say that it stands whole in train or in dev:
+        a copy, a part, or a train that was cut after the comparison has a hash of its own.
+        """
+        notes = self.splits.get(name, {}).get("notes", {})
+        whole = [split for split in ("train", "dev") if notes.get(f"{STANDS_WHOLE_IN}{split}")]
+        things = {t for t, entry in self.fitted.items() if entry["hash"] == split_hash or entry["split"] in whole}
+        if "train" in whole or self.splits.get("train", {}).get("hash") == split_hash:
+            things.add("weights")
+        return sorted(things)
 
 
 def read_ledger(folder: Path) -> Ledger:

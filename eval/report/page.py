@@ -101,12 +101,12 @@ def _slices_note(inputs: Inputs, best: str) -> str:
 
 def _sets(inputs: Inputs, found: Comparisons, best: str) -> list[Set]:
     lifts = {(d, key): lift.difference for (other, d, key), lift in found.lifts.items() if other == best}
-    hashes = {data.name: data.hash for data in inputs.tests}
+    data = {test.name: test for test in inputs.tests} | ({DEV: inputs.main.dev} if inputs.main.dev else {})
     names = [data.name for data in inputs.tests if any(data.name in s.scores for s in inputs.systems)]
     names += [DEV] if any(DEV in system.scores for system in inputs.systems) else []
     sets = []
     for name in names:
-        things = fitted_things(inputs.main, hashes.get(name) or (inputs.main.dev.hash if inputs.main.dev else ""))
+        things = fitted_things(inputs.main, data[name]) if name in data else []
         badges = ("fitted on: " + listed(things) if things else "used for choices",) if name == DEV or things else ()
         sets.append(Set(name, badges, name == DEV, slice_table(inputs, name, lifts, best), metrics_table(inputs, name)))
     return sets

@@ -7,7 +7,7 @@ from heldout.eval.report import sentences
 from heldout.eval.report.calibration import TEMPERATURE, answers_of, reliability_bins, variant
 from heldout.eval.report.comparisons import Comparisons
 from heldout.eval.report.coverage import cut_texts
-from heldout.eval.report.inputs import Inputs, System
+from heldout.eval.report.inputs import DataSet, Inputs, System
 from heldout.eval.report.wording import Bounded, advantage, bounded, listed
 from heldout.eval.table import tabulate
 
@@ -28,18 +28,16 @@ def banners(inputs: Inputs) -> list[str]:
     lines = []
     for data in inputs.tests:
         for system in inputs.systems:
-            things = fitted_things(system, data.hash)
+            things = fitted_things(system, data)
             if things:
                 lines.append(sentences.fitted_on(data.name, [f"the {thing} of {system.name}" for thing in things]))
     return list(dict.fromkeys(lines))
 
 
-def fitted_things(system: System, split_hash: str) -> list[str]:
-    """What of a system was fitted on the split with this hash: entries of its ledger, its fits, its weights."""
-    things = [name.replace("_", " ") for name in system.ledger.fitted_on(split_hash)]
-    things += [name for name, fit in system.fits.items() if fit.fitted_on.get("hash") == split_hash]
-    if system.ledger.splits.get("train", {}).get("hash") == split_hash:
-        things.append("weights")
+def fitted_things(system: System, data: DataSet) -> list[str]:
+    """What of a system was fitted on a set, as its ledger and its fits say."""
+    things = [name.replace("_", " ") for name in system.ledger.fitted_on(data.name, data.hash)]
+    things += [name for name, fit in system.fits.items() if fit.fitted_on.get("hash") == data.hash]
     return list(dict.fromkeys(things))
 
 

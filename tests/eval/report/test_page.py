@@ -2,13 +2,19 @@
 
 import base64
 import hashlib
+import json
 import re
 import shutil
 from html.parser import HTMLParser
 
+import pytest
+
+from heldout.data.prepare import PrepareOptions, prepare
 from heldout.eval.report import build
 from heldout.eval.report.inputs import read_inputs
-from heldout.runs import read_json, write_json
+from heldout.eval.report.wording import listed
+from heldout.ledger import read_ledger, write_ledger
+from heldout.runs import read_json, write_json, write_lines
 
 VOID = {"meta", "link", "br", "input", "hr", "img"}
 
@@ -92,12 +98,44 @@ def test_an_honest_run_has_no_banner(html):
     assert 'class="banner"' not in html
 
 
-def test_a_test_set_that_is_the_train_split_has_a_red_banner(make, tmp_path):
-    folder = make(tmp_path / "run", n=40)
-    ledger = read_json(folder / "ledger.json")
-    ledger["splits"]["train"]["hash"] = ledger["splits"]["yelp"]["hash"]
-    write_json(folder / "ledger.json", ledger)
-    assert "yelp is no held-out test: the weights of tiny-bert" in text_of(build([folder], replicates=50))
+def write_texts(path, numbers):
+    rows = [{"text": f"film{n} was{n} dull{n} and{n} over{n}", "label": ("negative", "positive")[n % 2]} for n in numbers]
+    path.write_text("".join(json.dumps(row) + "\n" for row in rows))
+    return str(path)
+
+
+@pytest.mark.parametrize(
+    ("numbers", "dev", "limits", "things"),
+    [
+        (range(60), "", (None, None), ["weights"]),
+        (range(60), "", (20, None), ["weights"]),
+        (range(60), "", (20, 30), ["weights"]),
+        (range(10, 30), "", (None, None), ["weights"]),
+        (range(100, 120), "dev", (None, None), ["checkpoint", "temperature"]),
+        (range(104, 112), "dev", (None, 6), ["checkpoint", "temperature"]),
+    ],
+)
+def test_an_allowed_fitted_test_has_a_red_banner_however_it_was_cut(tmp_path, numbers, dev, limits, things):
+    """A renamed copy or a part of train (of which dev is carved and --limit cuts) or of dev, as prepare writes it."""
+    train = write_texts(tmp_path / "train.jsonl", range(60))
+    dev = write_texts(tmp_path / "dev.jsonl", range(100, 120)) if dev else ""
+    test = write_texts(tmp_path / "copy.jsonl", numbers)
+    options = PrepareOptions(limit=limits[0], limit_test=limits[1], allow_fitted_test=True)
+    prepared = prepare("sentiment", train=train, dev=dev, tests={"films": test}, options=options, seed=1)
+    folder = tmp_path / "run"
+    prepared.write(folder)
+    for name, split in prepared.splits.items():
+        answers = [{"id": e.id, "answer": e.gold, "scores": [0.5, 0.5]} for e in split.examples]
+        if name != "train":
+            write_lines(folder / "predictions" / f"{name}.jsonl", answers)
+    chosen = prepared.splits["dev"]
+    write_ledger(folder, read_ledger(folder).with_fitted("checkpoint", "dev", chosen.hash, len(chosen.examples)))
+    html = build([folder], replicates=50)
+    said = listed([f"the {thing} of run" for thing in things])
+    assert f'<p class="banner" role="alert">films is no held-out test: {said} w' in html
+    scores = read_json(folder / "scores" / "films.json")
+    assert scores["fitted_on_this"] == things
+    assert scores["variants"]["temperature"]["in_sample"] is bool(dev)
 
 
 def test_a_system_without_scores_says_that_it_needs_them(make, tmp_path):
