@@ -3,13 +3,15 @@
     heldout predict runs/imdb --data airline=tweets.csv --column text=tweet --label 1=positive
 
 Writes RUN/gold/NAME.jsonl, RUN/predictions/NAME.jsonl and RUN/scores/NAME.json; the model is not changed. The fits
-of the run (its temperature) are shown beside, as for its own test sets.
+of the run (its temperature) are shown beside, as for its own test sets. Texts that the run was trained on are marked,
+and data that it was trained or chosen on are refused.
 """
 
 import json
 from dataclasses import dataclass
 from pathlib import Path
 
+from heldout.data.fitted import compare, read_fitted
 from heldout.data.prepare import load, parse_tests
 from heldout.data.sources import SourceOptions
 from heldout.errors import Refused
@@ -31,6 +33,7 @@ class Options(SourceOptions):
 
     folder: str = positional("the run folder whose model/ answers", metavar="RUN")
     data: tuple[str, ...] = option(REQUIRED, "a set to predict and score; may be given again", metavar="NAME=SOURCE")
+    allow_fitted_test: bool = option(False, "score data that was trained or chosen on; the report says so")
     precision: Precision = option("auto", "auto is bf16 where the hardware multiplies it")
     seed: int = option(1, "draws the sample of --limit")
     json: bool = option(False, "print the scores as JSON")
@@ -60,6 +63,8 @@ def run(options: Options) -> int:
         )
         for name, source in data.items()
     }
+    fitted = read_fitted(folder)
+    compared = {name: compare(name, loaded[name], fitted, allow=options.allow_fitted_test) for name in data}
     system = load_system(
         load_task(made["task"]),
         Source(str(folder / "model"), made["trust_remote_code"]),
@@ -68,11 +73,11 @@ def run(options: Options) -> int:
         make_accelerator(resolve(options.precision)[0]),
     )
     with writing(folder, resume=True):
-        for name, split in loaded.items():
+        for name, (split, overlap) in compared.items():
             write_lines(folder / "gold" / f"{name}.jsonl", (example.to_json() for example in split.examples))
             predictions = system.predict(split.examples, f"predicting {name}")
             write_lines(folder / "predictions" / f"{name}.jsonl", (one.to_json() for one in predictions))
-            write_ledger(folder, read_ledger(folder).with_split(name, split.split()))
+            write_ledger(folder, read_ledger(folder).with_split(name, split.split()).with_overlap(overlap))
             score_run(folder, name)
     if options.json:
         print(json.dumps({name: read_json(folder / "scores" / f"{name}.json") for name in data}, indent=2))

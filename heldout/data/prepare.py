@@ -13,6 +13,7 @@ from itertools import combinations
 from pathlib import Path
 
 from heldout.data.duplicates import Match, counted, fold
+from heldout.data.fitted import refusal, same_place, write_train_texts
 from heldout.data.sources import Loaded, SourceOptions, read, reading
 from heldout.data.splits import carve, limited
 from heldout.data.task import Data, load_task
@@ -48,8 +49,9 @@ class Prepared:
     ledger: Ledger
 
     def write(self, folder: Path) -> None:
-        """Write card.json, gold/NAME.jsonl of dev and the tests, and ledger.json."""
+        """Write card.json, gold/NAME.jsonl of dev and the tests, train-texts.json (fingerprints) and ledger.json."""
         write_json(folder / "card.json", self.card.to_json())
+        write_train_texts(folder, self.splits["train"].examples)
         for name, loaded in self.splits.items():
             if name != "train":
                 write_lines(folder / "gold" / f"{name}.jsonl", (example.to_json() for example in loaded.examples))
@@ -159,21 +161,12 @@ def _fitted(name: str, loaded: Mapping[str, Loaded], texts: Texts, options: Prep
             continue
         mine, theirs = loaded[name], loaded[earlier]
         found = texts.matches(texts.positions(name, mine.examples), texts.positions(earlier, theirs.examples))
-        if _same_place(mine.source, theirs.source) or set(found) == {"exact"}:
+        if same_place(mine.source, theirs.source) or set(found) == {"exact"}:
             if not options.allow_fitted_test:
                 what = f"--test {name}={mine.source}" if name != "dev" else f"--dev {mine.source}"
-                raise Refused(
-                    f"{what}: all {len(found)} of its texts stand in {earlier} ({theirs.source}), so its scores would "
-                    "say nothing of new texts; give held-out data, or --allow-fitted-test to have it said in the report"
-                )
+                raise refusal(what, f"all {len(found)} of its texts stand in {earlier} ({theirs.source})")
             notes[f"stands_whole_in_{earlier}"] = len(found)
     return notes
-
-
-def _same_place(one: str, other: str) -> bool:
-    return one == other or (
-        Path(one).exists() and Path(other).exists() and Path(one).resolve() == Path(other).resolve()
-    )
 
 
 def _carve(train: Loaded, texts: Texts, options: PrepareOptions, seed: int) -> tuple[Loaded, Loaded]:

@@ -47,6 +47,7 @@ def test_the_run_folder_gets_card_gold_and_ledger(folder, tmp_path):
         "gold/test.jsonl",
         "gold/yelp.jsonl",
         "ledger.json",
+        "train-texts.json",
     ]
     card = read_card(out / "card.json")
     assert card.labels == ("negative", "positive")

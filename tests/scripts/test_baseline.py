@@ -48,7 +48,7 @@ def test_a_baseline_writes_a_whole_run_folder_without_a_model(kind: str, sources
     assert main(["baseline", kind, "sentiment", *sources, "--out", str(run)]) == 0
     splits = ("dev", "films", "books")
     wanted = {f"{folder}/{name}.{end}" for name in splits for folder, end in _per_split()}
-    wanted |= {"card.json", "options.json", "environment.json", "ledger.json", "run.json", "lock"}
+    wanted |= {"train-texts.json", "card.json", "options.json", "environment.json", "ledger.json", "run.json", "lock"}
     assert files(run) == wanted | (set() if kind == "lexicon" else {"fits/temperature.json"})
     assert read_json(run / "run.json")["state"] == "done"
     card = read_card(run / "card.json")

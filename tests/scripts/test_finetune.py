@@ -2,6 +2,7 @@ import json
 import os
 import random
 import shutil
+import socket
 import subprocess
 import sys
 
@@ -60,6 +61,7 @@ def test_a_run_folder_holds_exactly_these_files(run):
     own = {name for name in names if not name.startswith(("baselines/", "checkpoints/", "model/"))}
     assert own == {
         *("run.json", "lock", "options.json", "environment.json", "ledger.json", "losses.jsonl", "card.json"),
+        "train-texts.json",
         *("gold/dev.jsonl", "gold/again.jsonl", "predictions/dev.jsonl", "predictions/again.jsonl"),
         *("fits/temperature.json", "scores/dev.json", "scores/again.json"),
     }
@@ -143,6 +145,27 @@ def test_a_predict_that_is_refused_leaves_the_run_as_it_was(run, tmp_path, capsy
     assert {path: path.read_bytes() for path in copy.rglob("*") if path.is_file()} == before
 
 
+def test_predict_refuses_what_was_trained_on_and_marks_it_once_allowed(run, reviews_csv, tmp_path, capsys):
+    copy = tmp_path / "run"
+    shutil.copytree(run, copy)
+    words = ["predict", str(copy), "--precision", "fp32", "--data"]
+    refused(capsys, [*words, f"own={reviews_csv}"], "--data own=", "train was read from it", "--allow-fitted-test")
+    rows = reviews_csv.read_text().splitlines()
+    mixed = tmp_path / "mixed.csv"
+    mixed.write_text(
+        "\n".join([*rows, "new1,an unseen and lovely song,positive", "new2,a bleak unseen scene,negative"])
+    )
+    assert main([*words, f"mixed={mixed}"]) == 0
+    gold = read_gold(copy / "gold" / "mixed.jsonl", Card("sentiment", "1", "label", tuple(CARD_LABELS), ("accuracy",)))
+    ledger = read_json(copy / "ledger.json")
+    assert sum(example.about.get("overlap") == "exact" for example in gold) == 60
+    assert ledger["overlap"]["train/mixed exact"] == 60
+    assert ledger["overlap"]["dev/mixed exact"] == 20
+    assert read_json(copy / "scores" / "mixed.json")["slices"]["overlap=in train (exact)"]["n"] == 60
+    assert main([*words, f"own={reviews_csv}", "--allow-fitted-test"]) == 0
+    assert read_json(copy / "ledger.json")["splits"]["own"]["notes"]["from_the_source_of_train"] == 96
+
+
 def test_a_model_whose_labels_are_permuted_scores_the_same(run, tmp_path, reviews_csv):
     # Labels are matched by name: swap the rows of the head together with the names, and nothing may change.
     from safetensors.torch import load_file, save_file
@@ -161,7 +184,12 @@ def test_a_model_whose_labels_are_permuted_scores_the_same(run, tmp_path, review
         if folder is run:
             folder = tmp_path / "plain"
             shutil.copytree(run, folder)
-        assert main(["predict", str(folder), "--data", f"twice={reviews_csv}", "--precision", "fp32"]) == 0
+        assert (
+            main(
+                ["predict", str(folder), "--data", f"twice={reviews_csv}", "--allow-fitted-test", "--precision", "fp32"]
+            )
+            == 0
+        )
     one, two = (read_predictions_file(tmp_path / name) for name in ("plain", "run"))
     assert [p.answer for p in one] == [p.answer for p in two]
     assert [p.scores for p in one] == [pytest.approx(p.scores, abs=1e-6) for p in two]
@@ -283,7 +311,6 @@ def test_damaged_weights_and_a_missing_folder_are_one_line(words, tiny_model, tm
     folder = model_copy(tiny_model, tmp_path)
     (folder / "model.safetensors").write_bytes(b"not a safetensors file")
     refused(capsys, with_model(words, folder, tmp_path), "could not be loaded")
-    shutil.rmtree(tmp_path / "run", ignore_errors=True)
     refused(capsys, with_model(words, tmp_path / "nowhere", tmp_path), "nowhere", "no such model folder")
 
 
@@ -302,28 +329,96 @@ def test_help_is_printed_without_importing_torch():
 
 
 def test_two_processes_take_the_same_steps_and_give_the_same_predictions(words, run, tmp_path):
-    # FAULTS E1, C6: 96 rows over two processes; exactly 96 ids come back, and the weights are those of one process.
+    # FAULTS E1, C6: 96 rows over two processes; exactly 96 ids come back, with the weights of one process.
     out = tmp_path / "run"
-    launch = [
-        sys.executable,
-        "-m",
-        "accelerate.commands.launch",
-        "--num_processes",
-        "2",
-        "--cpu",
-        "--mixed_precision",
-        "no",
-    ]
-    launch += ["--num_machines", "1", "--dynamo_backend", "no", "-m", "heldout"]
+    launch = [sys.executable, "-m", "torch.distributed.run", "--nproc_per_node", "2", "--master_port", str(free_port())]
     done = subprocess.run(
-        [*launch, *words, "--out", str(out), "--baseline", "none"],
+        [*launch, "-m", "heldout", *words, "--out", str(out), "--baseline", "none"],
         capture_output=True,
         text=True,
-        env=os.environ | {"OMP_NUM_THREADS": "1"},
+        env=os.environ | {"OMP_NUM_THREADS": "1", "ACCELERATE_USE_CPU": "true"},
+        timeout=200,
     )
     assert done.returncode == 0, done.stderr[-3000:]
+    assert "2 process(es)" in done.stderr
+    assert read_json(out / "environment.json")["processes"] == 2
     assert read_json(out / "ledger.json")["plan"] == read_json(run / "ledger.json")["plan"]
     one, two = ([json.loads(line) for line in (f / "losses.jsonl").read_text().splitlines()] for f in (run, out))
     assert [row["loss"] for row in one] == pytest.approx([row["loss"] for row in two], abs=1e-4)
-    lines = (out / "predictions" / "again.jsonl").read_text().splitlines()
-    assert [json.loads(line)["id"] for line in lines] == [f"r{n}" for n in range(96)]
+    assert [row["tokens"] for row in one] == [row["tokens"] for row in two]
+    ours, theirs = (
+        [json.loads(r) for r in (f / "predictions/again.jsonl").read_text().splitlines()] for f in (run, out)
+    )
+    assert [row["id"] for row in theirs] == [f"r{n}" for n in range(96)]
+    assert [row["answer"] for row in theirs] == [row["answer"] for row in ours]
+    assert [row["scores"] for row in theirs] == [pytest.approx(row["scores"], abs=1e-4) for row in ours]
+
+
+def free_port():
+    with socket.socket() as listener:
+        listener.bind(("127.0.0.1", 0))
+        return listener.getsockname()[1]
+
+
+def test_a_run_that_came_to_nothing_is_not_in_the_way_of_the_next_try(words, tmp_path, capsys):
+    base = [*without(words, "--model"), "--out", str(tmp_path / "run"), "--baseline", "none"]
+    refused(capsys, [*base, "--model", str(tmp_path / "typo")], "no such model folder")
+    assert main([*base, "--model", words[words.index("--model") + 1]]) == 0
+
+
+def test_data_that_changed_since_the_run_began_are_not_mixed_with_it(words, reviews_csv, tmp_path, capsys):
+    data = tmp_path / "reviews.csv"
+    data.write_text(reviews_csv.read_text())
+    base = [*without(without(words, "--train"), "--test"), "--train", str(data), "--out", str(tmp_path / "run")]
+    base += ["--baseline", "none"]
+    assert main(base) == 0
+    rows = data.read_text().splitlines()
+    swapped = {"positive": "negative", "negative": "positive"}
+    start, label = rows[1].rsplit(",", 1)
+    data.write_text("\n".join([rows[0], f"{start},{swapped[label]}", *rows[2:]]) + "\n")
+    refused(capsys, [*base, "--resume"], "has changed since the run began")
+
+
+def test_without_a_test_set_dev_is_what_is_shown(words, tmp_path, capsys):
+    assert main([*without(words, "--test"), "--out", str(tmp_path / "run"), "--baseline", "none"]) == 0
+    assert " dev " in capsys.readouterr().out
+
+
+def test_weights_that_are_not_the_models_are_refused_not_drawn_at_random(words, tiny_model, tmp_path, capsys):
+    from safetensors.torch import load_file, save_file
+
+    folder = model_copy(tiny_model, tmp_path)
+    weights = load_file(folder / "model.safetensors")
+    renamed = {f"module.backbone.{name}": tensor for name, tensor in weights.items()}
+    save_file(renamed, folder / "model.safetensors", {"format": "pt"})
+    refused(capsys, with_model(words, folder, tmp_path), "its file lacks", "weights of a bert")
+
+
+def test_a_start_with_a_head_for_the_same_labels_keeps_it_by_name_and_another_head_gives_way(
+    run, words, tmp_path, capsys
+):
+    still = ["--max-steps", "1", "--learning-rate", "1e-9", "--baseline", "none"]
+    swapped = tmp_path / "swapped"
+    shutil.copytree(run / "model", swapped)
+    config = read_json(swapped / "config.json")
+    config |= {"label2id": {"positive": 0, "negative": 1}, "id2label": {"0": "positive", "1": "negative"}}
+    (swapped / "config.json").write_text(json.dumps(config))
+    base = without(without(words, "--model"), "--learning-rate")
+    for name, model in (("kept", run / "model"), ("swapped-run", swapped)):
+        assert main([*base, *still, "--model", str(model), "--out", str(tmp_path / name)]) == 0
+    kept, turned = (scores_of(tmp_path / name) for name in ("kept", "swapped-run"))
+    assert turned == [pytest.approx(scores[::-1], abs=1e-5) for scores in kept]
+    config |= {"label2id": {"a": 0, "b": 1, "c": 2}, "id2label": {"0": "a", "1": "b", "2": "c"}}
+    config["num_labels"] = 3
+    (swapped / "config.json").write_text(json.dumps(config))
+    capsys.readouterr()
+    assert main([*base, *still, "--model", str(swapped), "--out", str(tmp_path / "new-head")]) == 2
+    config |= {"label2id": {"a": 0, "b": 1}, "id2label": {"0": "a", "1": "b"}, "num_labels": 2}
+    (swapped / "config.json").write_text(json.dumps(config))
+    assert main([*base, *still, "--model", str(swapped), "--out", str(tmp_path / "other")]) == 0
+    assert "its head for a, b gives way to a new one for negative, positive" in capsys.readouterr().err
+    assert scores_of(tmp_path / "other") != kept
+
+
+def scores_of(folder):
+    return [json.loads(line)["scores"] for line in (folder / "predictions/again.jsonl").read_text().splitlines()]

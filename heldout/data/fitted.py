@@ -1,0 +1,111 @@
+"""Data that a run was fitted on: how its texts are remembered, and how further data are compared with them.
+
+Train's texts are kept in RUN/train-texts.json as fingerprints, so that ``heldout predict`` can tell where a text was
+trained on though the source has moved or changed. Fingerprints find equal texts (case, white space and markup folded);
+near duplicates, which need the texts themselves, are only looked for while the splits are prepared.
+"""
+
+import hashlib
+from collections.abc import Collection, Iterable
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from heldout.data.duplicates import fold_example
+from heldout.data.sources import Loaded
+from heldout.errors import Refused
+from heldout.ledger import read_ledger
+from heldout.records import Example, read_card, read_gold
+from heldout.runs import read_json, write_json
+
+TRAIN_TEXTS = "train-texts.json"
+
+
+def fingerprint(example: Example) -> str:
+    """The folded text of an example as 64 bits of BLAKE2b in hex: 25,000 texts take 0.5 MB and don't collide."""
+    return hashlib.blake2b(fold_example(example).encode("utf-8", "surrogatepass"), digest_size=8).hexdigest()
+
+
+def write_train_texts(folder: Path, train: Iterable[Example]) -> None:
+    """Write the fingerprints of train's texts, sorted, each once."""
+    write_json(folder / TRAIN_TEXTS, sorted({fingerprint(example) for example in train}))
+
+
+def same_place(one: str, other: str) -> bool:
+    """Whether two sources are one: the same words, or two ways to write one path."""
+    return one == other or (
+        Path(one).exists() and Path(other).exists() and Path(one).resolve() == Path(other).resolve()
+    )
+
+
+def refusal(what: str, why: str) -> Refused:
+    """The error for a set that the model was trained or chosen on."""
+    return Refused(
+        f"{what}: {why}, so its scores would say nothing of new texts; give held-out data, or --allow-fitted-test to "
+        "have it said in the report"
+    )
+
+
+@dataclass(frozen=True)
+class Fitted:
+    """A split that a run was trained or chosen on: its source and its texts' fingerprints, None where not known."""
+
+    name: str
+    source: str
+    texts: frozenset[str] | None
+
+
+def read_fitted(folder: Path) -> list[Fitted]:
+    """Train and dev of a run; other tools' runs, and those made before train-texts.json was, don't tell train's."""
+    splits, known = read_ledger(folder).splits, {"train": _train_texts(folder), "dev": _dev_texts(folder)}
+    return [Fitted(name, str(splits.get(name, {}).get("source", "")), texts) for name, texts in known.items()]
+
+
+def compare(name: str, split: Loaded, fitted: Iterable[Fitted], *, allow: bool) -> tuple[Loaded, dict[str, int]]:
+    """The split with the texts marked that stand in train, and the counts for the ledger's overlap.
+
+    Refused, unless ``allow``, for a split that was read from the source of train or dev, or whose every text stands
+    there. Where the texts of one are not known, the note not_compared_with_train (or dev) says so.
+    """
+    prints = [fingerprint(example) for example in split.examples]
+    n, notes, overlap = len(prints), {}, {}
+    for earlier in fitted:
+        inside = sum(one in earlier.texts for one in prints) if earlier.texts is not None else 0
+        if inside == n or same_place(split.source, earlier.source):
+            if not allow:
+                whole = f"all {n} of its texts stand in {earlier.name} ({earlier.source})"
+                why = whole if inside == n else f"{earlier.name} was read from it"
+                raise refusal(f"--data {name}={split.source}", why)
+            held_back = earlier.texts is not None and inside < n
+            notes[("from_the_source_of_" if held_back else "stands_whole_in_") + earlier.name] = n
+        if earlier.texts is None:
+            notes[f"not_compared_with_{earlier.name}"] = n
+            continue
+        overlap[f"{earlier.name}/{name} exact"] = inside
+        if earlier.name == "train":
+            split = _marked(split, prints, earlier.texts)
+    return split.noting(notes), overlap
+
+
+def _marked(split: Loaded, prints: Iterable[str], train: Collection[str]) -> Loaded:
+    examples = tuple(
+        replace(example, about={**example.about, "overlap": "exact"}) if one in train else example
+        for example, one in zip(split.examples, prints, strict=True)
+    )
+    return replace(split, examples=examples)
+
+
+def _train_texts(folder: Path) -> frozenset[str] | None:
+    path = folder / TRAIN_TEXTS
+    if not path.exists():
+        return None
+    prints = read_json(path)
+    if not isinstance(prints, list) or not all(isinstance(one, str) for one in prints):
+        raise Refused(f"{path}: must be a list of fingerprints, as heldout finetune writes it")
+    return frozenset(prints)
+
+
+def _dev_texts(folder: Path) -> frozenset[str] | None:
+    path = folder / "gold" / "dev.jsonl"
+    if not path.exists():
+        return None
+    return frozenset(fingerprint(example) for example in read_gold(path, read_card(folder / "card.json")))
