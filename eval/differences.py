@@ -1,11 +1,11 @@
-"""Differences with intervals: between two data sets (independent bootstraps) and two systems (paired bootstrap)."""
+"""Differences with intervals: on one data set (the same bootstrap draws for both sides) and between two of them."""
 
-from collections.abc import Sequence
-from typing import Any
+from collections.abc import Hashable, Mapping, Sequence
+from typing import Any, TypeVar
 
 import numpy as np
 
-from heldout.eval.metrics import Metric, chosen, find
+from heldout.eval.metrics import Metric, chosen
 from heldout.eval.statistics import (
     REPLICATES,
     Bundle,
@@ -16,10 +16,13 @@ from heldout.eval.statistics import (
     mcnemar,
     percentiles,
 )
-from heldout.eval.table import BINS, FloatArray, Table, tabulate
+from heldout.eval.table import BINS, FloatArray, IntArray, Table, tabulate
 from heldout.records import Card, Example, Prediction
 
 Scored = tuple[Sequence[Example], Sequence[Prediction]]
+#: One side of a difference on a data set: a system's table of the whole set, and the rows of it that count.
+Side = tuple[Table, IntArray]
+Key = TypeVar("Key", bound=Hashable)
 
 
 def domain_drop(
@@ -38,57 +41,62 @@ def domain_drop(
     """
     tables = [tabulate(card, gold, predictions, bins=bins) for gold, predictions in (first, other)]
     metrics = [m for m in chosen(card, tables[0]) if not m.needs_scores or all(t.scores is not None for t in tables)]
-    drawn, values = [], []
+    bundles, drawn = [], []
     for stream, ((gold, _), table) in enumerate(zip((first, other), tables, strict=True)):
         sampling = Sampling(len(gold), group_codes(gold), replicates, seed, stream)
-        drawn.append(_replicates(table, metrics, sampling))
-        values.append([metric.of(table) for metric in metrics])
+        statistics = [Statistic(metric.columns(table), metric.value) for metric in metrics]
+        bundles.append(Bundle(np.arange(len(table)), statistics, sampling))
+        drawn.append(bootstrap(bundles[-1:], sampling)[0])
     method = f"two independent percentile bootstraps 95%, {replicates} replicates, seed {seed}"
     return {
-        metric.name: _difference(metric, values[0][i] - values[1][i], drawn[0][i] - drawn[1][i], method)
-        | {"n": [len(table) for table in tables]}
+        metric.name: _entry(metric, tables, bundles, [side[i] for side in drawn], method)
         for i, metric in enumerate(metrics)
     }
 
 
-def paired_difference(
-    card: Card,
-    gold: Sequence[Example],
-    first: Sequence[Prediction],
-    second: Sequence[Prediction],
-    metric: str,
-    *,
-    replicates: int = REPLICATES,
-    seed: int = 0,
-    bins: int = BINS,
-) -> dict[str, Any]:
-    """How much two systems differ on the same examples: the metric of first − that of second, with its interval.
+def differences(
+    pairs: Mapping[Key, tuple[Side, Side]], metric: Metric, sampling: Sampling
+) -> dict[Key, dict[str, Any]]:
+    """The metric of each first side − that of its second, all on the draws of one resampling of their data set.
 
-    The interval is from one bootstrap of the examples (or whole groups), both systems on the same draws; "mcnemar"
-    has the examples that only one of them answered right and the exact two-sided p. Refused where scores are needed
-    and missing.
+    Two systems on the same rows are paired by it; so are, as far as they share groups, a slice and the rest of a set.
+    Refused where the metric needs scores and a side has none.
     """
-    found = find(metric)
-    tables = [tabulate(card, gold, predictions, bins=bins) for predictions in (first, second)]
-    sampling = Sampling(len(gold), group_codes(gold), replicates, seed)
-    rows = np.arange(len(gold))
-    drawn = bootstrap(
-        [Bundle(rows, [Statistic(found.columns(table), found.value) for table in tables], sampling)], sampling
-    )[0]
-    value = found.of(tables[0]) - found.of(tables[1])
-    gap = tables[0].correct - tables[1].correct
-    only_first, only_second = int((gap > 0).sum()), int((gap < 0).sum())
-    return _difference(found, value, drawn[0] - drawn[1], f"paired {sampling.method}") | {
-        "n": len(gold),
-        "mcnemar": {"only_first": only_first, "only_second": only_second, "p": mcnemar(only_first, only_second)},
+    cut = {key: [table.take(rows) for table, rows in sides] for key, sides in pairs.items()}
+    bundles = [
+        Bundle(rows, [Statistic(metric.columns(table), metric.value)], sampling)
+        for key, sides in pairs.items()
+        for (_, rows), table in zip(sides, cut[key], strict=True)
+    ]
+    drawn = [replicates[0] for replicates in bootstrap(bundles, sampling)]
+    method = f"{sampling.method}, the same draws for both sides"
+    return {
+        key: _entry(metric, tables, bundles[2 * i : 2 * i + 2], drawn[2 * i : 2 * i + 2], method)
+        for i, (key, tables) in enumerate(cut.items())
     }
 
 
-def _replicates(table: Table, metrics: Sequence[Metric], sampling: Sampling) -> list[FloatArray]:
-    statistics = [Statistic(metric.columns(table), metric.value) for metric in metrics]
-    return bootstrap([Bundle(np.arange(len(table)), statistics, sampling)], sampling)[0]
+def discordant(first: Table, second: Table) -> tuple[int, int, float]:
+    """The examples that only the first and only the second of two systems got right, and McNemar's exact p."""
+    gap = first.correct - second.correct
+    only_first, only_second = int((gap > 0).sum()), int((gap < 0).sum())
+    return only_first, only_second, mcnemar(only_first, only_second)
 
 
-def _difference(metric: Metric, value: float, drawn: FloatArray, method: str) -> dict[str, Any]:
-    low, high = percentiles(drawn)
-    return {"value": value, "low": low, "high": high, "unit": metric.unit, "method": method}
+def _entry(
+    metric: Metric, tables: Sequence[Table], bundles: Sequence[Bundle], drawn: Sequence[FloatArray], method: str
+) -> dict[str, Any]:
+    """First − second as scores.json has numbers. No interval where it would have no width, or only one side's.
+
+    A side of one example or group never varies, nor do a few answers that are all right or all wrong: the bootstrap
+    would then call certain what is only unknown.
+    """
+    entry = {"value": metric.of(tables[0]) - metric.of(tables[1]), "unit": metric.unit, "n": [len(t) for t in tables]}
+    if any(
+        len(bundle.units) < 2 or np.nanmin(side) == np.nanmax(side) for bundle, side in zip(bundles, drawn, strict=True)
+    ):
+        return entry | {"low": None, "high": None, "method": "no interval: one side does not vary"}
+    low, high = percentiles(drawn[0] - drawn[1])
+    if low == high and entry["value"] != 0:
+        return entry | {"low": None, "high": None, "method": "no interval: the difference does not vary"}
+    return entry | {"low": low, "high": high, "method": method}

@@ -106,7 +106,7 @@ def score_run(
     scored = {}
     for name, (gold, predictions) in read.items():
         row = score(card, gold, predictions, data=name, fits=fits, replicates=replicates, seed=seed, bins=bins)
-        row["fitted_on_this"] = ledger.fitted_on(name, row["gold_hash"])
+        row["fitted_on_this"] = ledger.fitted_on(row["gold_hash"], name)
         for kind, variant in row["variants"].items():
             variant["in_sample"] |= kind in row["fitted_on_this"]
         if name not in (first, DEV):

@@ -60,7 +60,7 @@ def _drop(scores: Mapping[str, Any]) -> list[str]:
     if "drop" not in scores:
         return []
     main, entry = next(iter(scores["drop"]["metrics"].items()))
-    return [f"Drop in {main} from {scores['drop']['from']}: {_value(entry)} ({_interval(entry)})."]
+    return [f"Drop in {main} from {scores['drop']['from']}: {_value(entry)} ({_interval(entry) or entry['method']})."]
 
 
 def _methods(scores: Mapping[str, Any]) -> list[str]:

@@ -62,11 +62,11 @@ class Ledger:
         """A ledger with the hash of the plan of steps."""
         return Ledger(self.splits, self.fitted, self.overlap, plan)
 
-    def fitted_on(self, name: str, split_hash: str) -> list[str]:
-        """What was fitted on the split ``name``, in order, "weights" among it where that is train by another name.
+    def fitted_on(self, split_hash: str, name: str = "") -> list[str]:
+        """What was fitted on the split ``name`` with this hash, in order; "weights" where it is train by another name.
 
-        It is so where the hashes are equal, and where the split's notes say that it stands whole in train or in dev:
-        a copy, a part, or a train that was cut after the comparison has a hash of its own.
+        So it is where hashes are equal, and where the split's notes say that it stands whole in train or in dev: a
+        copy, a part, or a train that was cut after the comparison has a hash of its own.
         """
         notes = self.splits.get(name, {}).get("notes", {})
         whole = [split for split in ("train", "dev") if notes.get(f"{STANDS_WHOLE_IN}{split}")]

@@ -1,31 +1,23 @@
 """Comparisons that no single scores file holds: lift over the best baseline, a slice against the rest, domain drops.
 
-Two systems on the same texts are paired: one set of bootstrap draws serves both. Two test sets share no texts: their
-bootstraps are independent.
+Lifts and slices are differences on one test set: one set of bootstrap draws serves both sides of all of them. Two test
+sets share no texts: their bootstraps are independent.
 """
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
 
-from heldout.eval.differences import domain_drop
-from heldout.eval.metrics import Metric, find
+from heldout.eval.differences import Side, differences, discordant
+from heldout.eval.metrics import find
 from heldout.eval.report.inputs import DataSet, Inputs, System
-from heldout.eval.report.wording import Bounded, bounded
+from heldout.eval.report.wording import FEW, Bounded, bounded
 from heldout.eval.score import DEV
 from heldout.eval.slices import chosen, parts
-from heldout.eval.statistics import (
-    REPLICATES,
-    Bundle,
-    Sampling,
-    Statistic,
-    bootstrap,
-    group_codes,
-    mcnemar,
-    percentiles,
-)
-from heldout.eval.table import FloatArray, IntArray, Table, tabulate
+from heldout.eval.statistics import REPLICATES, Sampling, group_codes
+from heldout.eval.table import IntArray, tabulate
 
 
 @dataclass(frozen=True)
@@ -43,7 +35,8 @@ class Comparisons:
     """What the verdict and the lift picture need.
 
     lifts: main minus (system, data, slice or ""). gaps: (slice, its rest) → inside minus rest on the first test set.
-    drops: shifted set → what the main system loses there against the first.
+    drops: shifted set → what the main system loses there against the first. methods: how the intervals of a test set's
+    differences, and of the drops to it, were made.
     """
 
     best: System | None
@@ -52,6 +45,7 @@ class Comparisons:
     lifts: Mapping[tuple[str, str, str], Lift] = field(default_factory=dict)
     gaps: Mapping[tuple[str, str], Bounded] = field(default_factory=dict)
     drops: Mapping[str, Bounded] = field(default_factory=dict)
+    methods: Mapping[str, str] = field(default_factory=dict)
 
 
 def compare(inputs: Inputs, replicates: int = REPLICATES) -> Comparisons:
@@ -61,12 +55,21 @@ def compare(inputs: Inputs, replicates: int = REPLICATES) -> Comparisons:
         s for s in inputs.systems[1:] if not s.baseline and not (s.seed_of and s.seed_of == inputs.main.seed_of)
     )
     lifts: dict[tuple[str, str, str], Lift] = {}
+    gaps: dict[tuple[str, str], Bounded] = {}
+    methods = {}
     for data in inputs.tests:
-        for other in [*([best] if best else []), *others]:
-            if data.name in inputs.main.predictions and data.name in other.predictions:
-                found = _lifts(inputs, data, other, replicates)
-                lifts |= {(other.name, data.name, key): lift for key, lift in found.items()}
-    return Comparisons(best, reason, others, lifts, _gaps(inputs, replicates), _drops(inputs))
+        sampling = Sampling(len(data.examples), group_codes(data.examples), replicates)
+        methods[data.name] = sampling.method
+        lift_pairs = {
+            (other.name, data.name, key): pair
+            for other in [*([best] if best else []), *others]
+            for key, pair in _against(inputs, data, other).items()
+        }
+        gap_pairs = _against_rest(inputs, data) if data is inputs.tests[0] else {}
+        found = differences({**lift_pairs, **gap_pairs}, find(inputs.metric), sampling)
+        lifts |= {key: _lift(found[key], pair) for key, pair in lift_pairs.items()}
+        gaps |= {key: _told(found[key]) for key in gap_pairs}
+    return Comparisons(best, reason, others, lifts, gaps, _drops(inputs), methods)
 
 
 def best_baseline(inputs: Inputs) -> tuple[System | None, str]:
@@ -83,66 +86,43 @@ def best_baseline(inputs: Inputs) -> tuple[System | None, str]:
     return max(known, key=lambda entry: sign * entry[1])[0], ""
 
 
-def _table(inputs: Inputs, data: DataSet, system: System) -> Table:
-    return tabulate(inputs.card, data.examples, system.predictions[data.name])
-
-
-def _rows(inputs: Inputs, data: DataSet) -> dict[str, IntArray]:
-    """The rows of the whole set ("") and of each slice that all systems share."""
-    pairs = list(zip(data.examples, inputs.main.predictions[data.name], strict=True))
+def _sides(inputs: Inputs, data: DataSet, system: System) -> dict[str, Side]:
+    """A system on the whole set ("") and on each slice that all systems share; empty where it has no such metric."""
+    predictions = system.predictions.get(data.name)
+    if predictions is None:
+        return {}
+    table = tabulate(inputs.card, data.examples, predictions)
+    if find(inputs.metric).needs_scores and table.scores is None:
+        return {}
+    pairs = list(zip(data.examples, predictions, strict=True))
     rows: dict[str, IntArray] = {"": np.arange(len(pairs))}
     for found in (s for s in chosen(inputs.card) if not s.of_system):
         rows |= {key: np.array(where) for key, where in parts(found, pairs).items()}
-    return rows
+    return {key: (table, where) for key, where in rows.items()}
 
 
-def _lifts(inputs: Inputs, data: DataSet, other: System, replicates: int) -> dict[str, Lift]:
-    """The main system against another on a set and its slices, all from one resampling, both on the same draws."""
-    metric = find(inputs.metric)
-    tables = [_table(inputs, data, system) for system in (inputs.main, other)]
-    if metric.needs_scores and any(table.scores is None for table in tables):
-        return {}
-    rows = _rows(inputs, data)
-    sampling = Sampling(len(data.examples), group_codes(data.examples), replicates)
-    cut = {key: [table.take(where) for table in tables] for key, where in rows.items()}
-    bundles = [
-        Bundle(rows[key], [Statistic(metric.columns(table), metric.value) for table in pair], sampling)
-        for key, pair in cut.items()
-    ]
-    draws = bootstrap(bundles, sampling)
-    return {
-        key: _lift(metric, pair[0], pair[1], None if len(bundle.units) < 2 else drawn[0] - drawn[1])
-        for (key, pair), bundle, drawn in zip(cut.items(), bundles, draws, strict=True)
-    }
+def _against(inputs: Inputs, data: DataSet, other: System) -> dict[str, tuple[Side, Side]]:
+    """The main system and another on a set and its slices."""
+    sides = [_sides(inputs, data, system) for system in (inputs.main, other)]
+    return {key: (side, sides[1][key]) for key, side in sides[0].items() if key in sides[1]}
 
 
-def _lift(metric: Metric, first: Table, second: Table, drawn: FloatArray | None) -> Lift:
-    gap = first.correct - second.correct
-    only_first, only_second = int((gap > 0).sum()), int((gap < 0).sum())
-    # One example (or one group) varies with nothing: no interval, as in the scores.
-    low, high = (None, None) if drawn is None else percentiles(drawn)
-    value = metric.of(first) - metric.of(second)
-    return Lift((value, low, high), only_first, only_second, mcnemar(only_first, only_second))
+def _against_rest(inputs: Inputs, data: DataSet) -> dict[tuple[str, str], tuple[Side, Side]]:
+    """Where a slice has a part named rest: each other part of it and the rest, both of the main system."""
+    sides = _sides(inputs, data, inputs.main)
+    rests = {key: f"{key.split('=')[0]}=rest" for key in sides}
+    return {(k, rest): (sides[k], sides[rest]) for k, rest in rests.items() if k != rest and rest in sides}
 
 
-def _gaps(inputs: Inputs, replicates: int) -> dict[tuple[str, str], Bounded]:
-    """Where a slice has a part named rest: each other part against it on the first test set, as unpaired samples."""
-    data = inputs.tests[0]
-    predictions = inputs.main.predictions.get(data.name)
-    if predictions is None:
-        return {}
-    found = {}
-    rows = _rows(inputs, data)
-    for slice_ in chosen(inputs.card):
-        rest = f"{slice_.name}=rest"
-        for key in (k for k in rows if k.startswith(f"{slice_.name}=") and k != rest and rest in rows):
-            inside, outside = (
-                ([data.examples[i] for i in where], [predictions[i] for i in where])
-                for where in (rows[key], rows[rest])
-            )
-            gap = domain_drop(inputs.card, inside, outside, replicates=replicates).get(inputs.metric)
-            found[key, rest] = bounded(gap)
-    return found
+def _lift(entry: Mapping[str, Any], pair: tuple[Side, Side]) -> Lift:
+    first, second = (table.take(rows) for table, rows in pair)
+    return Lift(bounded(entry), *discordant(first, second))
+
+
+def _told(entry: Any) -> Bounded:
+    """A difference without its bounds where a side is of too few texts: their bootstrap is too sure of itself."""
+    value, low, high = bounded(entry)
+    return (value, None, None) if min((entry or {}).get("n", [0])) < FEW else (value, low, high)
 
 
 def _drops(inputs: Inputs) -> dict[str, Bounded]:
@@ -151,5 +131,5 @@ def _drops(inputs: Inputs) -> dict[str, Bounded]:
     for data in inputs.tests[1:]:
         drop = inputs.main.scores.get(data.name, {}).get("drop") or {}
         if drop.get("from") == inputs.tests[0].name:
-            found[data.name] = bounded(drop.get("metrics", {}).get(inputs.metric))
+            found[data.name] = _told(drop.get("metrics", {}).get(inputs.metric))
     return found

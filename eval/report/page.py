@@ -77,7 +77,7 @@ def make_page(inputs: Inputs, found: Comparisons, wrong: Mistakes, *, text: bool
         coverage=coverage_table(inputs),
         provenance=provenance(inputs),
         records=[{"name": system.name, "entries": records(system)} for system in inputs.systems],
-        methods=methods(inputs),
+        methods=methods(inputs, found),
     )
 
 

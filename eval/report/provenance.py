@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 from typing import Any
 
+from heldout.eval.report.comparisons import Comparisons
 from heldout.eval.report.inputs import Inputs, System
 from heldout.eval.report.wording import listed, title
 
@@ -46,17 +47,32 @@ def _said(value: Any) -> str:
     return "" if value is None or value is False else "yes" if value is True else str(value)
 
 
-def methods(inputs: Inputs) -> list[str]:
+def methods(inputs: Inputs, found: Comparisons) -> list[str]:
     """How each interval was made, as the scores say, and what the other words of the page mean."""
-    first = inputs.tests[0].name
     made: dict[str, list[str]] = {}
-    for name, entry in inputs.main.scores.get(first, {}).get("metrics", {}).items():
-        if entry.get("method"):
-            made.setdefault(str(entry["method"]), []).append(title(name))
-    lines = [f"Intervals on {first}, {listed(names)}: {method}." for method, names in made.items()]
+    for data in inputs.tests:
+        for name, entry in inputs.main.scores.get(data.name, {}).get("metrics", {}).items():
+            if entry.get("method"):
+                made.setdefault(str(entry["method"]), []).append(f"{title(name)} on {data.name}")
+    pairs: dict[str, list[str]] = {}
+    for name, method in found.methods.items():
+        pairs.setdefault(method, []).append(name)
     return [
-        *lines,
-        "Lift: paired bootstrap, both systems on the same draws; McNemar's test is the exact two-sided binomial.",
-        "Drops between test sets, and a slice against its rest: two independent bootstraps.",
+        *(f"Intervals of {listed(names)}: {method}." for method, names in made.items()),
+        *(
+            f"Lift, and a slice against its rest, on {listed(names)}: {method}, both sides on the same draws."
+            for method, names in pairs.items()
+        ),
+        *(f"Drops to {listed(names)}: {method}." for method, names in _drop_methods(inputs).items()),
+        "McNemar's test is the exact two-sided binomial.",
         "No interval is corrected for how many of them stand on this page: of twenty, one misses by chance.",
     ]
+
+
+def _drop_methods(inputs: Inputs) -> dict[str, list[str]]:
+    made: dict[str, list[str]] = {}
+    for data in inputs.tests[1:]:
+        drop = inputs.main.scores.get(data.name, {}).get("drop", {}).get("metrics", {}).get(inputs.metric, {})
+        if drop.get("method"):
+            made.setdefault(str(drop["method"]), []).append(data.name)
+    return made

@@ -9,6 +9,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from heldout.eval.report.wording import (
+    TOO_FEW,
     Bounded,
     amount,
     bounds,
@@ -47,18 +48,19 @@ def lift(subject: str, other: str, other_value: float, metric: str, difference: 
     """
     value, low, high = difference
     than = f"{other} ({measure(metric, other_value)})"
-    if value is None or low is None or high is None:
+    if value is None:
         return f"No difference between it and {than} can be computed from the records."
     comma = "," if "," in other else ""
-    size, span = amount(metric, value), f"interval {difference_interval(metric, low, high)}"
+    size = amount(metric, value)
+    side = f"is {size} {'better' if value > 0 else 'worse'} than" if value else "does exactly as well as"
+    if low is None or high is None:
+        return f"{subject} {side} {than}; {TOO_FEW}."
+    span = f"interval {difference_interval(metric, low, high)}"
     if low > 0:
         return f"{subject} beats {than}{comma} by {size} ({span})."
     if high < 0:
         return f"{subject} does worse than {than}{comma} by {size} ({span})."
-    if value == 0:
-        return f"{subject} does exactly as well as {than}: {span}."
-    side = "better" if value > 0 else "worse"
-    return f"{subject} is {size} {side} than {than}: {span}, no more than chance could give."
+    return f"{subject} {side} {than}: {span}{', no more than chance could give' if value else ''}."
 
 
 def no_baseline(reason: str) -> str:
@@ -72,7 +74,7 @@ def slice_gap(of: str, inside: tuple[float, int], rest: tuple[float, int], metri
     shown = f"it reaches {measure(metric, inside[0])} (n = {count(inside[1])}), elsewhere {measure(metric, rest[0])}"
     text = f"On {of} {shown} (n = {count(rest[1])})"
     if value is None or low is None or high is None:
-        return f"{text}; too few texts for an interval of the difference."
+        return f"{text}; {TOO_FEW}."
     span = f"interval {difference_interval(metric, low, high)}"
     if low > 0:
         return f"{text}: it gains {amount(metric, value)} there ({span})."
@@ -82,29 +84,33 @@ def slice_gap(of: str, inside: tuple[float, int], rest: tuple[float, int], metri
 
 
 def drops(first: str, changes: Mapping[str, Bounded], metric: str) -> str:
-    """What is lost from the first test set to each shifted one (positive = a drop), and which is the worst."""
+    """What is lost from the first test set to each shifted one (positive = a drop), and which is the worst, if one is.
+
+    Where the interval of the largest loss holds zero it may be nothing: it is then called the lowest here, no more.
+    """
     parts = [_change(first, data, change, metric) for data, change in changes.items() if change[0] is not None]
     if not parts:
         return ""
     text = f"From {first} " + "; ".join(parts)
     lost = {data: change[0] for data, change in changes.items() if change[0] is not None and change[0] > 0}
     if len(changes) > 1 and lost:
-        text += f". The worst domain is {max(lost, key=lambda data: lost[data])}"
+        worst = max(lost, key=lambda data: lost[data])
+        sure = (changes[worst][1] or 0) > 0
+        text += (
+            f". The worst domain is {worst}" if sure else f". The lowest here is {worst}, not told apart from {first}"
+        )
     return text + "."
 
 
 def _change(first: str, data: str, change: Bounded, metric: str) -> str:
     value, low, high = change
     assert value is not None
-    span = difference_interval(metric, low, high)
-    chance = low is not None and high is not None and low <= 0 <= high
-    doubt = ", no more than chance could give" if chance else ""
-    if value == 0:
-        return f"to {data} it changes nothing (interval {span})"
-    verb = "loses" if value > 0 else "gains"
-    if value < 0:
-        span = difference_interval(metric, None if high is None else -high, None if low is None else -low)
-    return f"to {data} it {verb} {amount(metric, value)}" + (f" (interval {span}{doubt})" if span else "")
+    verb = f"{'loses' if value > 0 else 'gains'} {amount(metric, value)}" if value else "changes nothing"
+    if low is None or high is None:
+        return f"to {data} it {verb} ({TOO_FEW})"
+    span = difference_interval(metric, *((-high, -low) if value < 0 else (low, high)))
+    doubt = ", no more than chance could give" if low <= 0 <= high and value else ""
+    return f"to {data} it {verb} (interval {span}{doubt})"
 
 
 def confident(data: str, n: int, right: int, low: float, high: float, mean: float) -> str:

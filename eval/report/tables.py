@@ -6,6 +6,7 @@ from typing import Any
 
 from heldout.eval.report.inputs import Inputs
 from heldout.eval.report.wording import (
+    FEW,
     PER_CENT,
     Bounded,
     bounded,
@@ -17,9 +18,6 @@ from heldout.eval.report.wording import (
     signed_amount,
     title,
 )
-
-#: Below this many texts a row is marked "few": its numbers are anecdotes, whatever their interval says.
-FEW = 30
 
 
 @dataclass(frozen=True)

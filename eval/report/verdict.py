@@ -8,7 +8,7 @@ from heldout.eval.report.calibration import TEMPERATURE, answers_of, reliability
 from heldout.eval.report.comparisons import Comparisons
 from heldout.eval.report.coverage import cut_texts
 from heldout.eval.report.inputs import DataSet, Inputs, System
-from heldout.eval.report.wording import Bounded, advantage, bounded, listed
+from heldout.eval.report.wording import FEW, Bounded, advantage, bounded, listed
 from heldout.eval.table import tabulate
 
 #: What the texts of a slice are called in a sentence; only slices named here get one of their own.
@@ -36,7 +36,7 @@ def banners(inputs: Inputs) -> list[str]:
 
 def fitted_things(system: System, data: DataSet) -> list[str]:
     """What of a system was fitted on a set, as its ledger and its fits say."""
-    things = [name.replace("_", " ") for name in system.ledger.fitted_on(data.name, data.hash)]
+    things = [name.replace("_", " ") for name in system.ledger.fitted_on(data.hash, data.name)]
     things += [name for name, fit in system.fits.items() if fit.fitted_on.get("hash") == data.hash]
     return list(dict.fromkeys(things))
 
@@ -79,6 +79,8 @@ def _against(inputs: Inputs, found: Comparisons) -> Iterator[str]:
         value = value_on(other, first, metric)
         if value is not None and (other.name, first, "") in found.lifts:
             difference = _better(metric, found.lifts[other.name, first, ""].difference)
+            if len(inputs.tests[0].examples) < FEW:
+                difference = (difference[0], None, None)
             yield sentences.lift("It", f"{name}{other.name}", value, metric, difference)
 
 

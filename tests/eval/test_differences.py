@@ -1,8 +1,14 @@
 from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any
 
+import numpy as np
 import pytest
 
-from heldout.eval.differences import domain_drop, paired_difference
+from heldout.eval.differences import Side, differences, discordant, domain_drop
+from heldout.eval.metrics import find
+from heldout.eval.statistics import Sampling
+from heldout.eval.table import tabulate
 from heldout.records import Card, Example, Prediction
 
 CARD = Card("toy", "1", "label", ("negative", "positive"), ("accuracy", "nll"))
@@ -40,18 +46,75 @@ def test_a_drop_leaves_out_what_needs_scores_where_there_are_none() -> None:
     assert list(domain_drop(CARD, made([True, False]), made([True], scores=False), replicates=50)) == ["accuracy"]
 
 
+def sides(gold: list[Example], *systems: list[Prediction]) -> tuple[Side, ...]:
+    return tuple((tabulate(CARD, gold, predictions), np.arange(len(gold))) for predictions in systems)
+
+
+def difference(pair: tuple[Side, ...], metric: str = "accuracy", *, replicates: int = 500) -> dict[str, Any]:
+    first, second = pair
+    sampling = Sampling(len(first[0]), None, replicates)
+    return differences({"it": (first, second)}, find(metric), sampling)["it"]
+
+
 def test_paired_systems_are_drawn_together_and_tested_exactly() -> None:
     gold, first = made([True] * 60 + [False] * 40)
     _, second = made([False] * 5 + [True] * 50 + [False] * 45)
-    found = paired_difference(CARD, gold, first, second, "accuracy", replicates=4000)
+    pair = sides(gold, first, second)
+    found = difference(pair, replicates=4000)
     assert found["value"] == pytest.approx(0.1)
-    assert found["mcnemar"] == {"only_first": 10, "only_second": 0, "p": 2 * 0.5**10}
+    assert found["method"].startswith("percentile bootstrap 95%, 4000 replicates, seed 0")
+    assert discordant(pair[0][0], pair[1][0]) == (10, 0, 2 * 0.5**10)
     # ± 1.96 √(0.1·0.9/100): nothing but the ten examples on which they differ.
     assert (found["low"], found["high"]) == pytest.approx((0.1 - 0.059, 0.1 + 0.059), abs=0.012)
 
 
+def test_a_slice_and_the_rest_vary_as_two_samples_do() -> None:
+    gold, answers = made([True] * 90 + [False] * 10 + [True] * 70 + [False] * 30)
+    table = tabulate(CARD, gold, answers)
+    found = difference(((table, np.arange(100)), (table, np.arange(100, 200))), replicates=2000)
+    assert (found["low"], found["high"]) == pytest.approx((0.2 - 0.107, 0.2 + 0.107), abs=0.015)
+    assert found["n"] == [100, 100]
+
+
+def test_a_group_that_stands_in_a_slice_and_in_the_rest_is_drawn_for_both() -> None:
+    """Each film has one text of the slice and one of the rest, both right or both wrong: the difference never moves."""
+    gold, answers = made([True, True, False, False] * 20)
+    table = tabulate(CARD, gold, answers)
+    groups = np.repeat(np.arange(40), 2)
+    pair = ((table, np.arange(0, 80, 2)), (table, np.arange(1, 80, 2)))
+    found = differences({"it": pair}, find("accuracy"), Sampling(80, groups, 500))["it"]
+    assert (found["value"], found["low"], found["high"]) == (0, 0, 0)
+
+
 def test_equal_systems_differ_by_nothing_with_p_1() -> None:
     gold, answers = made([True, False, True])
-    found = paired_difference(CARD, gold, answers, answers, "nll", replicates=50)
+    pair = sides(gold, answers, answers)
+    found = difference(pair, "nll")
     assert (found["value"], found["low"], found["high"]) == (0, 0, 0)
-    assert found["mcnemar"]["p"] == 1.0
+    assert discordant(pair[0][0], pair[1][0]) == (0, 0, 1.0)
+
+
+@pytest.mark.parametrize("inside", [[False], [False, False], [True] * 5])
+def test_a_slice_that_never_varies_has_no_interval_rather_than_the_one_of_the_rest(inside: list[bool]) -> None:
+    gold, answers = made([*inside, *[True] * 250, *[False] * 45])
+    table = tabulate(CARD, gold, answers)
+    n = len(inside)
+    found = difference(((table, np.arange(n)), (table, np.arange(n, len(gold)))))
+    assert (found["low"], found["high"]) == (None, None)
+    assert found["method"] == "no interval: one side does not vary"
+    drop = domain_drop(CARD, made(inside), made([True] * 250 + [False] * 45), replicates=100)["accuracy"]
+    assert (drop["low"], drop["high"]) == (None, None)
+
+
+def test_one_group_has_no_interval_however_many_texts_it_has() -> None:
+    gold, answers = made([True, False] * 20 + [True, True, False] * 20)
+    table = tabulate(CARD, gold, answers)
+    groups = np.array([0] * 40 + list(range(1, 61)))
+    pair = ((table, np.arange(40)), (table, np.arange(40, 100)))
+    assert differences({"it": pair}, find("accuracy"), Sampling(100, groups, 200))["it"]["low"] is None
+
+
+def test_a_system_always_ahead_of_another_has_no_interval_of_no_width() -> None:
+    gold, first = made([True, False] * 2)
+    second = [replace(p, scores=[0.5, 0.5]) for p in first]
+    assert difference(sides(gold, first, second), "brier", replicates=50)["low"] is None

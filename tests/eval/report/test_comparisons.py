@@ -2,9 +2,9 @@
 
 from dataclasses import replace
 
+import numpy as np
 import pytest
 
-from heldout.eval.differences import paired_difference
 from heldout.eval.report.calibration import answers_of, reliability_bins
 from heldout.eval.report.comparisons import best_baseline, compare
 from heldout.eval.report.pictures import p_value
@@ -31,9 +31,20 @@ def test_a_lift_is_the_paired_difference_of_two_systems(read):
     found = compare(read, 300)
     lift = found.lifts["tf-idf", "imdb", ""]
     data, first, second = read.tests[0], read.main.predictions["imdb"], found.best.predictions["imdb"]
-    expected = paired_difference(read.card, data.examples, first, second, "accuracy", replicates=300)
-    assert lift.difference == pytest.approx((expected["value"], expected["low"], expected["high"]))
-    assert (lift.only_first, lift.only_second, lift.p) == tuple(expected["mcnemar"].values())
+    right = [
+        np.array([e.gold == p.answer for e, p in zip(data.examples, predictions, strict=True)], float)
+        for predictions in (first, second)
+    ]
+    # The oracle: films drawn whole, the mean of the difference of hits over what was drawn.
+    films = np.array([number // 3 for number in range(200)])
+    rng = np.random.default_rng(5)
+    drawn = []
+    for _ in range(3000):
+        rows = np.concatenate([np.flatnonzero(films == film) for film in rng.integers(0, 67, 67)])
+        drawn.append((right[0] - right[1])[rows].mean())
+    assert lift.difference[0] == pytest.approx((right[0] - right[1]).mean())
+    assert lift.difference[1:] == pytest.approx(np.quantile(drawn, [0.025, 0.975]), abs=0.03)
+    assert (lift.only_first, lift.only_second) == ((right[0] > right[1]).sum(), (right[0] < right[1]).sum())
     assert len(found.lifts) > 10 and not [key for _, _, key in found.lifts if key.startswith("truncated")]
 
 
@@ -43,6 +54,22 @@ def test_a_slice_lift_counts_the_examples_of_the_slice_alone(read):
     whole = found.lifts["tf-idf", "imdb", ""]
     assert sum(side.only_first for side in sides) == whole.only_first > 0
     assert sum(side.only_second for side in sides) == whole.only_second > 0
+
+
+@pytest.mark.parametrize("few", [1, 2, 20, 29])
+def test_a_slice_of_a_few_texts_is_never_said_to_lose(read, few):
+    """A handful of negated texts, all wrong or all but one: whatever the bootstrap gives, the page says too few."""
+    data, predictions = read.tests[0], read.main.predictions["imdb"]
+    texts = ["It was not a good film." if k < few else "It was a fine film." for k in range(200)]
+    examples = [replace(e, text={"text": t}, about={}) for e, t in zip(data.examples, texts, strict=True)]
+    answers = [
+        replace(p, answer=e.gold if (k > few and k % 9) or k == 3 else next(x for x in read.card.labels if x != e.gold))
+        for k, (e, p) in enumerate(zip(examples, predictions, strict=True))
+    ]
+    main = replace(read.main, predictions={"imdb": tuple(answers)})
+    alone = replace(read, tests=(replace(data, examples=tuple(examples)),), systems=(main,))
+    gap = compare(alone, 200).gaps["negation=in scope", "negation=rest"]
+    assert gap[0] < -0.5 and gap[1:] == (None, None)
 
 
 def test_every_answer_is_in_one_bin_and_the_bins_give_the_ece(read):

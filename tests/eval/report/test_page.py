@@ -99,7 +99,8 @@ def test_an_honest_run_has_no_banner(html):
 
 
 def write_texts(path, numbers):
-    rows = [{"text": f"film{n} was{n} dull{n} and{n} over{n}", "label": ("negative", "positive")[n % 2]} for n in numbers]
+    labels = ("negative", "positive")
+    rows = [{"text": f"film{n} was{n} dull{n} and{n} over{n}", "label": labels[n % 2]} for n in numbers]
     path.write_text("".join(json.dumps(row) + "\n" for row in rows))
     return str(path)
 
@@ -181,6 +182,17 @@ def test_names_from_outside_are_escaped(make, tmp_path):
     html = build([folder], replicates=50)
     assert "<img" not in html and html.count("&lt;img src=x") > 5
     Balanced(html)
+
+
+def test_every_interval_says_how_it_was_made_on_every_set(html):
+    said = text_of(html)
+    for words in (
+        "macro F1 on imdb, MCC on imdb,",
+        "macro F1 on yelp, MCC on yelp,",
+        "Lift, and a slice against its rest, on imdb and yelp: percentile bootstrap 95%, 200 replicates, seed 0,",
+        "Drops to yelp: two independent percentile bootstraps 95%, 200 replicates, seed 0.",
+    ):
+        assert words in said, words
 
 
 def test_25_000_predictions_make_a_page_under_5_mb(make_one, tmp_path):

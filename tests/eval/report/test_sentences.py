@@ -30,7 +30,9 @@ def test_another_main_metric_is_named():
         ((0.016, -0.009, 0.041), "It is 1.6 points better than the best baseline, tf-idf (85.2%)"),
         ((-0.005, -0.02, 0.01), "It is 0.5 points worse than the best baseline, tf-idf (85.2%)"),
         ((0.0, -0.02, 0.02), "It does exactly as well as the best baseline, tf-idf (85.2%)"),
-        ((0.016, None, None), "No difference between it and the best baseline, tf-idf (85.2%) can be computed"),
+        ((0.016, None, None), "It is 1.6 points better than the best baseline, tf-idf (85.2%); too few texts for an"),
+        ((0.0, None, None), "It does exactly as well as the best baseline, tf-idf (85.2%); too few texts for an"),
+        ((None, None, None), "No difference between it and the best baseline, tf-idf (85.2%) can be computed"),
     ],
 )
 def test_a_lift_is_called_what_it_is(difference, expected):
@@ -77,8 +79,16 @@ def test_one_domain_is_not_called_the_worst_and_none_is_silent():
     assert sentences.drops("imdb", {}, "accuracy") == ""
     assert sentences.drops("imdb", {"yelp": (None, None, None)}, "accuracy") == ""
     assert "changes nothing" in sentences.drops("imdb", {"yelp": (0.0, -0.01, 0.01)}, "accuracy")
+    assert "loses 20.0 points (too few texts" in sentences.drops("imdb", {"yelp": (0.2, None, None)}, "accuracy")
     two = {"yelp": (-0.02, -0.03, -0.01), "books": (-0.01, -0.03, -0.005)}
     assert "worst" not in sentences.drops("imdb", two, "accuracy")
+
+
+@pytest.mark.parametrize("bounds", [(-0.01, 0.05), (0.0, 0.04), (None, None)])
+def test_a_loss_that_may_be_chance_makes_no_worst_domain(bounds):
+    changes = {"yelp": (0.01, -0.01, 0.03), "books": (0.02, *bounds)}
+    said = sentences.drops("imdb", changes, "accuracy")
+    assert "worst" not in said and said.endswith(". The lowest here is books, not told apart from imdb.")
 
 
 def test_confidence_is_set_against_what_came_true():
