@@ -1,23 +1,27 @@
 """Sets of the hub (or of a mirror that HF_ENDPOINT names) through ``datasets.load_dataset``; no code of theirs is run.
 
-With a limit the split is streamed: every row is looked at once, and a sample stratified by its raw labels is kept,
-the same rows for the same seed: a set sorted by label (IMDb) is not cut to one label, a large one fits in memory.
+With a limit the split is streamed: every row (of the first million) is looked at once, those without label or text are
+counted, and of the others a sample stratified by raw label is kept, the same rows for the same seed: a set sorted by
+label (IMDb) is not cut to one label, a large one fits in memory.
 """
 
 import heapq
 import sys
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
+from itertools import chain
 from typing import Any
 
 from heldout.data.defaults import LABEL, TEXT
 from heldout.data.duplicates import fold
+from heldout.data.labels import label_names, raw_label, with_numbers
 from heldout.data.names import Reading
 from heldout.data.sampling import order, quotas
 from heldout.data.table import Row, Table, column
 from heldout.errors import Failed, Refused
 
-#: How many rows of a stream are looked at before the sample is taken; the note ``rows_streamed`` shows when it was hit.
+#: How many rows of a stream are looked at before the sample is taken; ``stopped_looking_after_rows`` says it was hit.
 LOOK = 1_000_000
 
 
@@ -32,9 +36,8 @@ def read_hub(
     stem = split if split.isalnum() else "hub"
     if keep is None:
         return Table(source, stem, tuple(features), list(rows), names=names, markup=_is_imdb(name))
-    kept, seen = _sample(Table(source, stem, tuple(features), ()), rows, reading, keep, seed)
-    columns = tuple(features) or tuple(dict.fromkeys(key for row in kept for key in row.values))
-    return Table(source, stem, columns, kept, names=names, notes={"rows_streamed": seen}, markup=_is_imdb(name))
+    table = Table(source, stem, tuple(features), (), names=names, markup=_is_imdb(name))
+    return _sample(table, rows, reading, keep, seed)
 
 
 def _is_imdb(name: str) -> bool:
@@ -72,26 +75,41 @@ def _line(error: Exception) -> str:
     return text.splitlines()[0] if text else type(error).__name__
 
 
-def _sample(table: Table, rows: Iterable[Row], reading: Reading, keep: int, seed: int) -> tuple[list[Row], int]:
-    """Of each raw label the rows first in the seed's order; twice ``keep`` in all, as some will be dropped."""
+def _sample(table: Table, rows: Iterator[Row], reading: Reading, keep: int, seed: int) -> Table:
+    """Of each raw label the rows first in the seed's order; twice ``keep`` in all, as --exclude may take some out."""
+    first = next(rows, None)
+    if first is None:
+        return table
+    table = replace(table, columns=table.columns or tuple(first.values))
+    label = column(table, reading.columns.get("label"), LABEL, "label")
+    text = column(table, reading.columns.get("text"), TEXT, "text")
+    classes, room = table.names.get(label or "", ()), 2 * keep
     heaps: dict[str, list[tuple[int, int, Row]]] = {}
-    counts: Counter[str] = Counter()
-    room = 2 * keep
-    for row in rows:
-        if not counts:
-            table = Table(table.source, table.stem, table.columns or tuple(row.values), ())
-            label = column(table, reading.columns.get("label"), LABEL, "label")
-            text = column(table, reading.columns.get("text"), TEXT, "text")
-        value = str(row.values.get(label or ""))
-        counts[value] += 1
-        entry = (-order(seed, fold(str(row.values.get(text or "")))), -row.number, row)
-        heap = heaps.setdefault(value, [])
-        if len(heap) < room:
-            heapq.heappush(heap, entry)
-        elif entry > heap[0]:
-            heapq.heapreplace(heap, entry)
-        if counts.total() == LOOK:
+    counts, dropped, seen, stopped = Counter[str](), Counter[str](), 0, 0
+    for row in chain([first], rows):
+        if seen == LOOK:
+            stopped = LOOK
             break
+        seen += 1
+        value, words = raw_label(row.values.get(label or ""), classes), str(row.values.get(text or "") or "").strip()
+        if label and label_names([value], with_numbers(reading.labels, classes))[value] is None:
+            dropped["no_label"] += 1
+        elif text and not words:
+            dropped["empty_text"] += 1
+        else:
+            counts[value] += 1
+            _push(heaps.setdefault(value, []), room, (-order(seed, fold(words)), -row.number, row))
     share = quotas(counts, min(room, counts.total()))
     kept = [entry[2] for value, heap in heaps.items() for entry in sorted(heap, reverse=True)[: share[value]]]
-    return sorted(kept, key=lambda row: row.number), counts.total()
+    left_out = counts.total() - len(kept)
+    found = {"rows_streamed": seen, "stopped_looking_after_rows": stopped, "left_out_by_limit": left_out}
+    notes = {key: n for key, n in found.items() if n}
+    return replace(table, rows=sorted(kept, key=lambda row: row.number), notes=notes, dropped=dict(dropped))
+
+
+def _push(heap: list[tuple[int, int, Row]], room: int, entry: tuple[int, int, Row]) -> None:
+    """Keep the ``room`` largest entries."""
+    if len(heap) < room:
+        heapq.heappush(heap, entry)
+    elif entry > heap[0]:
+        heapq.heapreplace(heap, entry)

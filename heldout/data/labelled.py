@@ -7,7 +7,7 @@ from typing import Any
 
 from heldout.data.cleaning import CLEANING, LOOK, clean, has_markup
 from heldout.data.defaults import IDENTITY, LABEL, TEXT
-from heldout.data.labels import BINARY, label_names, raw_label
+from heldout.data.labels import BINARY, label_names, raw_label, with_numbers
 from heldout.data.names import Reading
 from heldout.data.sources import Loaded
 from heldout.data.table import Row, Table, column, need_column
@@ -54,7 +54,7 @@ def read_labelled(
     golds = _golds(table, reading, known, binary)
     ids, notes = _ids(table, reading)
     about = _about_columns(table, reading)
-    dropped: Counter[str] = Counter()
+    dropped = Counter(table.dropped)
     examples = []
     for row, identity, text, gold in zip(table.rows, ids, texts.texts, golds, strict=True):
         if gold is None:
@@ -77,9 +77,7 @@ def _golds(table: Table, reading: Reading, known: Collection[str], binary: Mappi
     name = need_column(table, reading.columns.get("label"), LABEL, "label")
     classes = table.names.get(name, ())
     raw = [raw_label(row.values.get(name), classes) for row in table.rows]
-    # A ClassLabel's value can be mapped by its name or, as the set's card may write it, by its number.
-    by_number = {label: reading.labels[str(n)] for n, label in enumerate(classes) if str(n) in reading.labels}
-    named = label_names(dict.fromkeys(raw), by_number | dict(reading.labels), known, binary)
+    named = label_names(dict.fromkeys(raw), with_numbers(reading.labels, classes), known, binary)
     if known:
         for row, value in zip(table.rows, raw, strict=True):
             label = named[value]

@@ -38,6 +38,11 @@ def raw_label(value: Any, names: Sequence[str] = ()) -> str:
     return str(value).strip()
 
 
+def with_numbers(mapping: Mapping[str, str], names: Sequence[str]) -> dict[str, str]:
+    """A --label mapping that also holds for a ClassLabel's values by name where it was written by their number."""
+    return {label: mapping[str(n)] for n, label in enumerate(names) if str(n) in mapping} | dict(mapping)
+
+
 def label_names(
     raw: Collection[str], mapping: Mapping[str, str], known: Collection[str] = (), binary: Mapping[str, str] = BINARY
 ) -> dict[str, str | None]:

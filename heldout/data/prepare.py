@@ -1,7 +1,8 @@
 """Every split of a run, read, checked, carved and compared, with the ledger that says all of it.
 
 The order, and why: load, so that drops are counted on what the source holds; take out what --exclude names, before
-anything is measured on train; check; carve dev from all of train, so that runs with different --limit share their dev;
+anything is measured on train; check; carve dev from all of train, so that runs with different --limit share their dev
+(with --dev-size, as --dev-share is of what is trained on, and not from the hub, where --limit says what is streamed);
 cut train to --limit, so that ``--limit 2000 --dev-size 500`` gives 2,000 and 500; then mark the texts of dev and tests
 that also stand in the train that is left.
 """
@@ -75,7 +76,13 @@ def load(
     """
     how = reading(options, name, names or (name,))
     loaded = load_task(task).read(read(source, how, keep=limit, seed=seed), how, labels)
-    return loaded if limit is None else loaded.keep(limited(loaded.examples, limit, seed=seed))
+    return loaded if limit is None else _sampled(loaded, limited(loaded.examples, limit, seed=seed))
+
+
+def _sampled(loaded: Loaded, kept: Sequence[Example]) -> Loaded:
+    """A sample of a source; what the limit left out is counted, with what a stream's sample left out before."""
+    left_out = loaded.notes.get("left_out_by_limit", 0) + len(loaded.examples) - len(kept)
+    return loaded.keep(kept).noting({"left_out_by_limit": left_out})
 
 
 def parse_tests(tests: Sequence[str]) -> dict[str, str]:
@@ -182,7 +189,7 @@ def _limit(train: Loaded, texts: Texts, options: PrepareOptions, seed: int) -> L
     if options.limit is None:
         return train
     kept = limited(train.examples, options.limit, seed=seed, folds=texts.folds_of("train", train.examples))
-    return train.keep(kept).noting({"left_out_by_limit": len(train.examples) - len(kept)})
+    return _sampled(train, kept)
 
 
 def _compare(loaded: Mapping[str, Loaded], texts: Texts, *, carved: bool) -> tuple[dict[str, Loaded], Ledger]:

@@ -20,7 +20,8 @@ class Row:
 @dataclass(frozen=True)
 class Table:
     """A source as read. ``names`` holds the names of integer labels by column (a ClassLabel feature of the hub's sets);
-    ``markup`` says that the source is known to hold HTML; ``notes`` counts what was noticed while reading."""
+    ``markup`` says that the source is known to hold HTML; ``notes`` counts what was noticed while reading, ``dropped``
+    the rows that cannot be examples and are not among ``rows`` (of a stream, of which only a sample is kept)."""
 
     source: str
     stem: str
@@ -29,6 +30,7 @@ class Table:
     names: Mapping[str, Sequence[str]] = field(default_factory=dict)
     notes: Mapping[str, int] = field(default_factory=dict)
     markup: bool = False
+    dropped: Mapping[str, int] = field(default_factory=dict)
 
 
 def column(table: Table, wanted: str | None, defaults: Sequence[str], purpose: str) -> str | None:

@@ -80,7 +80,7 @@ def test_a_limit_streams_the_set_and_takes_both_labels_of_a_sorted_one(hub, tmp_
     assert done.returncode == 0, done.stderr
     (found,) = json.loads(done.stdout)["sources"].values()
     assert found["labels"] == {"negative": 3, "positive": 3}
-    assert found["notes"] == {"rows_streamed": 40}
+    assert found["notes"] == {"rows_streamed": 40, "left_out_by_limit": 34}
     assert any(request["range"] for request in hub.requests()), "streaming reads by ranges"
     assert not list((tmp_path / "home").rglob("*.arrow")), "nothing is cached as a whole"
 
@@ -100,6 +100,40 @@ print(streamed.examples[0].id)
     done = hub.run(code, tmp_path / "home")
     assert done.returncode == 0, done.stderr
     assert done.stdout.startswith("train:")
+
+
+STREAM = """
+from heldout.data import hub
+from heldout.data.prepare import load
+from heldout.data.sources import SourceOptions
+hub.LOOK = {look}
+options = SourceOptions(column=("label=verdict",), label=("0=-",) if {drop} else ())
+loaded = load("sentiment", "made-up/reviews:train", options, limit=6, seed=3)
+print(len(loaded.examples), dict(sorted(loaded.dropped.items())), dict(sorted(loaded.notes.items())))
+"""
+
+
+def test_every_streamed_row_is_accounted_for_and_not_only_the_sample(hub, tmp_path):
+    offer(hub, "parquet")
+    import pyarrow
+    import pyarrow.parquet
+
+    bare = [{"review": "  ", "verdict": 1}] * 3 + [{"review": "who knows", "verdict": -1}] * 5
+    path = hub.folder / "datasets" / "made-up" / "reviews" / "data" / "train.parquet"
+    pyarrow.parquet.write_table(pyarrow.Table.from_pylist([*words("train", 40), *bare]), path)
+    done = hub.run(STREAM.format(look=1000, drop=False), tmp_path / "home")
+    wanted = "6 {'empty_text': 3, 'no_label': 5} {'left_out_by_limit': 34, 'rows_streamed': 48}"
+    assert done.stdout.strip() == wanted, done.stderr
+    done = hub.run(STREAM.format(look=1000, drop=True), tmp_path / "home")
+    wanted = "6 {'empty_text': 3, 'no_label': 25} {'left_out_by_limit': 14, 'rows_streamed': 48}"
+    assert done.stdout.strip() == wanted, done.stderr
+
+
+def test_a_stream_that_is_not_read_to_its_end_says_so(hub, tmp_path):
+    offer(hub, "parquet")
+    for look, note in ((30, "'rows_streamed': 30, 'stopped_looking_after_rows': 30"), (40, "'rows_streamed': 40")):
+        done = hub.run(STREAM.format(look=look, drop=False), tmp_path / "home")
+        assert done.stdout.strip() == f"6 {{}} {{'left_out_by_limit': {look - 6}, {note}}}", done.stderr
 
 
 ABSENT = {

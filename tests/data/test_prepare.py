@@ -79,6 +79,8 @@ def test_a_limit_and_a_dev_size_give_exactly_these(folder):
         "yelp": 8,
     }
     assert result.splits["train"].notes == {"carved_as_dev": 10, "left_out_by_limit": 30}
+    assert result.ledger.splits["test"]["notes"] == {"left_out_by_limit": 12}
+    assert result.ledger.splits["yelp"]["notes"] == {"left_out_by_limit": 2}
     other = prepared(folder, "--limit", "40", "--dev-size", "10")
     assert other.splits["dev"].hash == result.splits["dev"].hash, "dev does not depend on the limit"
 
@@ -86,6 +88,11 @@ def test_a_limit_and_a_dev_size_give_exactly_these(folder):
 def test_without_a_dev_size_dev_is_a_share_of_what_is_trained_on(folder):
     result = prepared(folder, "--limit", "20", "--dev-share", "0.5")
     assert [len(result.splits[name].examples) for name in ("train", "dev")] == [20, 10]
+
+
+def test_what_dev_size_leaves_out_of_a_given_dev_is_counted(folder):
+    dev = write(folder, "dev", [row(n) for n in range(300, 310)])
+    assert prepared(folder, "--dev-size", "4", dev=dev).ledger.splits["dev"]["notes"] == {"left_out_by_limit": 6}
 
 
 def test_a_given_dev_is_used_and_train_stays_whole(folder):
