@@ -1,6 +1,7 @@
 """Files from outside as bytes and as text: plain, .gz or .bz2, decoded strictly so that nothing is replaced unseen."""
 
 import bz2
+import codecs
 import gzip
 import zlib
 from pathlib import Path
@@ -55,13 +56,14 @@ def read_text(path: Path, encoding: str) -> str:
 
 def decode(content: bytes, where: str, encoding: str) -> str:
     """Bytes as text, a byte order mark left out; Refused naming the offset of the first undecodable byte."""
-    wanted = "utf-8-sig" if encoding.lower().replace("_", "-") in ("utf-8", "utf8") else encoding
+    # The mark is cut off here, as the errors of Python's utf-8-sig count from behind it.
+    utf8 = codecs.lookup(encoding).name in ("utf-8", "utf-8-sig")
+    mark = len(codecs.BOM_UTF8) if utf8 and content.startswith(codecs.BOM_UTF8) else 0
     try:
-        return content.decode(wanted)
+        return content[mark:].decode("utf-8" if utf8 else encoding)
     except UnicodeDecodeError as error:
-        byte = content[error.start]
-        advice = _advice(content)
-        raise Refused(f"{where}: byte {error.start} (0x{byte:02x}) is not {encoding}; try {advice}") from None
+        at = mark + error.start
+        raise Refused(f"{where}: byte {at} (0x{content[at]:02x}) is not {encoding}; try {_advice(content)}") from None
     except UnicodeError as error:
         raise Refused(f"{where}: not {encoding} ({error}); name its --encoding") from None
 

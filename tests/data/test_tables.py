@@ -191,6 +191,14 @@ def test_a_byte_offset_counts_from_the_decompressed_start(tmp_path):
     assert values(tmp_path / "a.csv.gz", Reading(encoding="latin-1"))[-1]["text"] == "café"
 
 
+@pytest.mark.parametrize("encoding", ["utf-8", "UTF8", "utf-8-sig"])
+def test_a_byte_offset_counts_the_byte_order_mark(tmp_path, encoding):
+    content = b"\xef\xbb\xbftext,label\ncaf\xe9,1\n"
+    (tmp_path / "a.csv").write_bytes(content)
+    with pytest.raises(Refused, match=f"byte {content.index(0xE9)} \\(0xe9\\)"):
+        read_table(tmp_path / "a.csv", Reading(encoding=encoding))
+
+
 def test_a_byte_order_mark_is_no_part_of_the_first_column(tmp_path):
     (tmp_path / "a.csv").write_bytes("text,label\nfine,1\n".encode("utf-8-sig"))
     assert values(tmp_path / "a.csv") == [{"text": "fine", "label": "1"}]
