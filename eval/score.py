@@ -1,5 +1,7 @@
 """Scores of a system as scores/NAME.json has them: of one data set, or of every data set in a run folder."""
 
+import hashlib
+import json
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -36,11 +38,17 @@ def score(
     """The scores of one system's predictions on the data set named ``data``, ready for JSON.
 
     Every number has its 95% interval and every slice its n. Every fit gives a variant with the same metrics and
-    slices; it says what it was fitted on, and ``in_sample`` is true where that is this very data.
+    slices; it says what it was fitted on, and ``in_sample`` is true where that is this very data. Where a prediction
+    lacks scores there is none, and "notes" says so.
     Refused where ids or labels don't match the card.
     """
-    rows, of_system = _rows(card, join(gold, predictions))
+    pairs = join(gold, predictions)
+    rows, of_system = _rows(card, pairs)
     tables = {PLAIN: tabulate(card, gold, predictions, bins=bins)}
+    notes = []
+    if fits and tables[PLAIN].unscored:
+        notes = [f"Not shown after {fit.kind}: {tables[PLAIN].unscored} of {len(gold)} have no scores." for fit in fits]
+        fits = ()
     tables |= {fit.kind: tabulate(card, gold, apply(fit, predictions), bins=bins) for fit in fits}
     metrics = metric_folder.chosen(card, tables[PLAIN])
     entries = evaluate(tables, metrics, rows, Sampling(len(gold), group_codes(gold), replicates, seed))
@@ -52,11 +60,22 @@ def score(
         "data": data,
         "n": len(gold),
         "gold_hash": gold_hash,
+        "inputs_hash": inputs_hash(card, gold, [prediction for _, prediction in pairs]),
         "replicates": replicates,
         "seed": seed,
         **blocks[PLAIN],
+        "notes": notes,
         "variants": {fit.kind: _provenance(fit, gold_hash) | blocks[fit.kind] for fit in fits},
     }
+
+
+def inputs_hash(card: Card, gold: Sequence[Example], predictions: Sequence[Prediction]) -> str:
+    """SHA-256 of all that scores are computed from: the card, gold with its ``about``, predictions in gold's order."""
+    digest = hashlib.sha256()
+    for row in (record.to_json() for records in ([card], gold, predictions) for record in records):
+        line = json.dumps(row, ensure_ascii=False, sort_keys=True)
+        digest.update(line.encode("utf-8", "surrogatepass") + b"\n")
+    return digest.hexdigest()
 
 
 def _rows(card: Card, pairs: Sequence[tuple[Example, Prediction]]) -> tuple[dict[str, IntArray], set[str]]:
@@ -100,19 +119,24 @@ def score_run(
     card = read_card(folder / "card.json")
     names = names_of(folder) if data is None else [data]
     read = {name: read_data(folder, name, card) for name in names}
-    fits = _fitted(folder, card)
+    fits, notes = _fitted(folder, card)
     ledger = _ledger(folder)
     first = names_of(folder)[0]
     scored = {}
-    for name, (gold, predictions) in read.items():
+    for name in names:
+        gold, predictions = read[name]
         row = score(card, gold, predictions, data=name, fits=fits, replicates=replicates, seed=seed, bins=bins)
+        row["notes"] += notes
         row["fitted_on_this"] = ledger.fitted_on(row["gold_hash"], name)
         for kind, variant in row["variants"].items():
             variant["in_sample"] |= kind in row["fitted_on_this"]
         if name not in (first, DEV):
-            start = read.get(first) or read_data(folder, first, card)
-            drop = domain_drop(card, start, (gold, predictions), replicates=replicates, seed=seed, bins=bins)
-            row["drop"] = {"from": first, "metrics": drop}
+            if first not in read and _has(folder, first):
+                read[first] = read_data(folder, first, card)
+            row["drop"] = {"from": first, "metrics": {}}
+            if first in read:
+                drop = domain_drop(card, read[first], (gold, predictions), replicates=replicates, seed=seed, bins=bins)
+                row["drop"] |= {"inputs_hash": inputs_hash(card, *read[first]), "metrics": drop}
         write_json(folder / "scores" / f"{name}.json", row)
         scored[name] = row
     return scored
@@ -125,12 +149,19 @@ def read_data(folder: Path, name: str, card: Card) -> tuple[list[Example], list[
 
 def read_pair(gold_file: Path, predictions_file: Path, card: Card) -> tuple[list[Example], list[Prediction]]:
     """A gold file and a predictions file; Refused naming the predictions file where their ids don't match."""
-    gold, predictions = read_gold(gold_file, card), read_predictions(predictions_file, card)
+    gold = read_gold(gold_file, card)
+    return gold, read_answers(gold, gold_file, predictions_file, card)
+
+
+def read_answers(gold: Sequence[Example], gold_file: Path, predictions_file: Path, card: Card) -> list[Prediction]:
+    """The predictions of a file in gold's order; Refused naming the file where its ids are not those of gold."""
+    if not predictions_file.exists():
+        raise Refused(f"{predictions_file}: no such file; it must hold one line for each id of {gold_file}")
+    predictions = read_predictions(predictions_file, card)
     try:
-        join(gold, predictions)
+        return [prediction for _, prediction in join(gold, predictions)]
     except Refused as error:
         raise Refused(f"{predictions_file}: {error}; it must hold one line for each id of {gold_file}") from None
-    return gold, predictions
 
 
 def names_of(folder: Path) -> list[str]:
@@ -144,18 +175,29 @@ def names_of(folder: Path) -> list[str]:
     return tests + [name for name in found if name == DEV]
 
 
-def _fitted(folder: Path, card: Card) -> list[Fit]:
-    """The temperature fitted on the run's dev split, written to fits/ and into the ledger; none without scores."""
-    if not all((folder / kind / f"{DEV}.jsonl").exists() for kind in ("gold", "predictions")):
-        return []
+def _has(folder: Path, name: str) -> bool:
+    return all((folder / kind / f"{name}.jsonl").exists() for kind in ("gold", "predictions"))
+
+
+def _fitted(folder: Path, card: Card) -> tuple[list[Fit], list[str]]:
+    """The temperature fitted on the run's dev split, written to fits/ and into the ledger, or a note why there is none.
+
+    It is fitted where every prediction on dev has scores; that none has any needs no note, every metric says so.
+    """
+    if not _has(folder, DEV):
+        return [], []
     gold, predictions = read_data(folder, DEV, card)
-    if all(prediction.scores is None for prediction in predictions):
-        return []
+    without = sum(prediction.scores is None for prediction in predictions)
+    if without:
+        # One that was fitted on earlier predictions is not this system's.
+        (folder / "fits" / "temperature.json").unlink(missing_ok=True)
+        note = f"No temperature was fitted: {without} of {len(predictions)} predictions on {DEV} have no scores."
+        return [], [note] if without < len(predictions) else []
     fit = fit_temperature(card, gold, predictions, DEV)
     write_fit(folder / "fits" / f"{fit.kind}.json", fit)
     ledger = _ledger(folder).with_fitted(fit.kind, DEV, fit.fitted_on["hash"], fit.fitted_on["n"])
     write_ledger(folder, ledger)
-    return [fit]
+    return [fit], []
 
 
 def _ledger(folder: Path) -> Ledger:

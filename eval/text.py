@@ -15,7 +15,7 @@ def render(scores: Mapping[str, Any]) -> str:
 
 
 def _warnings(scores: Mapping[str, Any]) -> list[str]:
-    lines = []
+    lines = [*scores.get("notes", [])]
     if scores.get("fitted_on_this"):
         lines.append(f"Not held out: {', '.join(scores['fitted_on_this'])} fitted on this data.")
     for name, variant in scores["variants"].items():
@@ -59,6 +59,8 @@ def _slices(scores: Mapping[str, Any]) -> list[str]:
 def _drop(scores: Mapping[str, Any]) -> list[str]:
     if "drop" not in scores:
         return []
+    if not scores["drop"]["metrics"]:
+        return [f"No drop from {scores['drop']['from']}: it has no predictions."]
     main, entry = next(iter(scores["drop"]["metrics"].items()))
     return [f"Drop in {main} from {scores['drop']['from']}: {_value(entry)} ({_interval(entry) or entry['method']})."]
 

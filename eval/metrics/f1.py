@@ -1,7 +1,7 @@
 """Macro F1: the mean over labels of 2 TP / (predicted + gold).
 
-Labels are those of the card that have gold in the evaluated set, fixed before resampling; 0/0 is 0. It equals
-scikit-learn's f1_score(average="macro") with those labels and zero_division=0.
+Labels are those of the card that have gold in the evaluated set, fixed before resampling; 0/0 is 0, and NaN where
+nothing was drawn. It equals scikit-learn's f1_score(average="macro") with those labels and zero_division=0.
 """
 
 import numpy as np
@@ -20,7 +20,7 @@ def _columns(table: Table) -> FloatArray:
 def _value(sums: FloatArray) -> FloatArray:
     hits, either = np.split(sums, 2, axis=1)
     f1 = np.divide(2 * hits, either, out=np.zeros_like(hits), where=either > 0)
-    mean: FloatArray = f1.mean(axis=1)
+    mean: FloatArray = np.where(either.any(axis=1), f1.mean(axis=1), np.nan)
     return mean
 
 

@@ -29,6 +29,7 @@ def _value(sums: FloatArray) -> FloatArray:
     covariance = hits * total - (gold * answer).sum(axis=1)
     spread = (total**2 - (gold**2).sum(axis=1)) * (total**2 - (answer**2).sum(axis=1))
     mcc: FloatArray = np.divide(covariance, np.sqrt(spread), out=np.zeros_like(spread), where=spread > 0)
+    mcc[total == 0] = np.nan  # nothing was drawn
     return mcc
 
 

@@ -14,8 +14,8 @@ from heldout.eval.report.tables import Cell, Row, Table, bins_table, metric_cell
 from heldout.eval.report.wording import bounded, count, measure, title
 from heldout.eval.score import DEV
 from heldout.eval.statistics import wilson
+from heldout.eval.table import BINS, tabulate
 from heldout.eval.table import Table as Answers
-from heldout.eval.table import tabulate
 from heldout.fits import apply
 from heldout.records import Prediction
 
@@ -63,7 +63,8 @@ def calibration(inputs: Inputs) -> Calibration:
         "right. Points below the dashed line are overconfident; lines are 95% Wilson intervals; bars count answers."
     )
     if fit is None:
-        return Calibration(f"{note} No temperature was fitted.", panels, None)
+        notes = [said for data in inputs.tests for said in inputs.main.scores.get(data.name, {}).get("notes", [])]
+        return Calibration(f"{note} {' '.join(dict.fromkeys(notes)) or 'No temperature was fitted.'}", panels, None)
     return Calibration(note, panels, _sets_table(inputs), _slices_table(inputs))
 
 
@@ -86,7 +87,8 @@ def answers_of(inputs: Inputs, data: DataSet) -> Answers | None:
 
 
 def _scored(inputs: Inputs, data: DataSet, predictions: Sequence[Prediction]) -> Answers | None:
-    answers = tabulate(inputs.card, data.examples, predictions)
+    bins = (_metrics(inputs, data.name).get("ece") or {}).get("bins", BINS)
+    answers = tabulate(inputs.card, data.examples, predictions, bins=bins)
     return None if answers.scores is None else answers
 
 

@@ -9,11 +9,11 @@ from pathlib import Path
 from typing import Any
 
 from heldout.errors import Refused
-from heldout.eval.score import DEV, score_run
+from heldout.eval.score import DEV, inputs_hash, read_answers, score_run
 from heldout.eval.statistics import REPLICATES
 from heldout.fits import Fit, read_fit
 from heldout.ledger import Ledger, read_ledger
-from heldout.records import Card, Example, Prediction, content_hash, join, read_card, read_gold, read_predictions
+from heldout.records import Card, Example, Prediction, content_hash, read_card, read_gold
 from heldout.runs import read_json
 
 #: What scores/NAME.json holds.
@@ -50,7 +50,7 @@ class System:
 
 @dataclass(frozen=True)
 class Inputs:
-    """A report's card, its test sets (the first is in-domain) and its systems, the one it is about first."""
+    """A report's card, its test sets (the first is in-domain) and its systems: the first given, models, baselines."""
 
     card: Card
     tests: tuple[DataSet, ...]
@@ -97,7 +97,7 @@ def read_inputs(folders: Sequence[Path], replicates: int = REPLICATES) -> Inputs
         raise Refused(
             f"{folders[0]}: holds no gold/NAME.jsonl of a test set; give finetune a --test, or run heldout predict"
         )
-    ordered = sorted(systems, key=lambda system: system.baseline)
+    ordered = [systems[0], *sorted(systems[1:], key=lambda system: system.baseline)]
     return Inputs(card, tuple(_in_order(tests, ordered[0])), tuple(_named_apart(ordered)))
 
 
@@ -109,7 +109,7 @@ def _runs(folders: Sequence[Path]) -> list[tuple[Path, str]]:
             raise Refused(f"{folder}: no such run folder")
         children = sorted(folder.glob("seed-*/card.json"), key=lambda path: (len(path.parent.name), path.parent.name))
         for child in children:
-            found.setdefault(child.parent, folder.name)
+            found.setdefault(child.parent, str(folder.resolve()))
         if (folder / "card.json").exists() or not children:
             found.setdefault(folder, "")
         # Baselines of the second seed and later would only repeat those of the first.
@@ -130,14 +130,12 @@ def _gold(folder: Path, card: Card) -> list[DataSet]:
 
 def _system(folder: Path, card: Card, gold: Mapping[str, DataSet], seed_of: str, replicates: int) -> System:
     options = _object(folder / "options.json")
-    predictions = {}
-    for name, data in gold.items():
-        path = folder / "predictions" / f"{name}.jsonl"
-        if path.exists():
-            predictions[name] = tuple(prediction for _, prediction in join(data.examples, read_predictions(path, card)))
+    paths = {name: (folder / "gold" / f"{name}.jsonl", folder / "predictions" / f"{name}.jsonl") for name in gold}
+    predictions = {
+        name: tuple(read_answers(gold[name].examples, *pair, card)) for name, pair in paths.items() if pair[1].exists()
+    }
     # First, since scoring fits a temperature and says so in the ledger.
-    scores = _scores(folder, gold, list(predictions), replicates)
-    fits = {path.stem: read_fit(path) for path in sorted((folder / "fits").glob("*.json"))}
+    scores = _scores(folder, card, gold, predictions, replicates)
     return System(
         name=_name(options, folder),
         folder=folder,
@@ -145,7 +143,7 @@ def _system(folder: Path, card: Card, gold: Mapping[str, DataSet], seed_of: str,
         options=options,
         environment=_object(folder / "environment.json"),
         ledger=read_ledger(folder) if (folder / "ledger.json").exists() else Ledger(),
-        fits=fits,
+        fits=_fits(folder),
         dev=gold.get(DEV),
         predictions=predictions,
         scores=scores,
@@ -153,21 +151,45 @@ def _system(folder: Path, card: Card, gold: Mapping[str, DataSet], seed_of: str,
     )
 
 
-def _scores(folder: Path, gold: Mapping[str, DataSet], names: Sequence[str], replicates: int) -> dict[str, Scores]:
-    """The scores of each set of predictions; those that are missing, or of other gold than lies here, are computed."""
-    paths = {name: folder / "scores" / f"{name}.json" for name in names}
-    found = {name: _object(path) for name, path in paths.items()}
-    stale = [name for name, row in found.items() if not _usable(row, gold[name].hash)]
-    if stale and len(stale) == len(gold):
+def _fits(folder: Path) -> dict[str, Fit]:
+    return {path.stem: read_fit(path) for path in sorted((folder / "fits").glob("*.json"))}
+
+
+def _scores(
+    folder: Path,
+    card: Card,
+    gold: Mapping[str, DataSet],
+    predictions: Mapping[str, Sequence[Prediction]],
+    replicates: int,
+) -> dict[str, Scores]:
+    """The scores of each set of predictions; those missing, or of other records than lie here, are computed."""
+    hashes = {name: inputs_hash(card, gold[name].examples, rows) for name, rows in predictions.items()}
+    found = {name: _object(folder / "scores" / f"{name}.json") for name in predictions}
+
+    def stale(name: str) -> bool:
+        scored = all(prediction.scores is not None for prediction in predictions[name])
+        return not _usable(found[name], hashes[name], hashes, _fits(folder) if scored else {})
+
+    if len(predictions) == len(gold) and all(stale(name) for name in predictions):
         return found | score_run(folder, replicates=replicates)
-    for name in stale:
-        found |= score_run(folder, name, replicates=replicates)
+    # Dev first: another temperature makes the scores of the tests stale.
+    for name in sorted(predictions, key=lambda name: name != DEV):
+        if stale(name):
+            found |= score_run(folder, name, replicates=replicates)
     return found
 
 
-def _usable(row: Scores, gold_hash: str) -> bool:
-    shaped = all(isinstance(row.get(key), dict) for key in ("metrics", "slices", "variants"))
-    return shaped and row.get("gold_hash") == gold_hash
+def _usable(row: Scores, inputs: str, hashes: Mapping[str, str], fits: Mapping[str, Fit]) -> bool:
+    """Whether scores are of these inputs, their drop of those of the first set, their variants of these fits."""
+    if row.get("inputs_hash") != inputs or not all(
+        isinstance(row.get(k), dict) for k in ("metrics", "slices", "variants")
+    ):
+        return False
+    drop = row.get("drop")
+    made = {kind: variant.get("parameters") for kind, variant in row["variants"].items()}
+    return made == {fit.kind: dict(fit.parameters) for fit in fits.values()} and (
+        drop is None or drop.get("inputs_hash") == hashes.get(drop.get("from"))
+    )
 
 
 def _object(path: Path) -> Mapping[str, Any]:

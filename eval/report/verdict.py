@@ -98,6 +98,8 @@ def _where(inputs: Inputs, found: Comparisons) -> Iterator[str]:
 
 def _trust(inputs: Inputs, found: Comparisons) -> Iterator[str]:
     first = inputs.tests[0]
+    if first.name not in inputs.main.predictions:
+        return
     answers = answers_of(inputs, first)
     if answers is None:
         yield f"{inputs.main.name} gives no scores: how far to trust an answer cannot be told."

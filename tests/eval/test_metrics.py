@@ -118,6 +118,14 @@ def test_metrics_stay_in_their_range(table: Table) -> None:
         assert low.get(name, 0.0) - 1e-9 <= find(name).of(table) <= 1 + 1e-9, name
 
 
+@pytest.mark.parametrize("name", sorted(known()))
+def test_a_replicate_in_which_nothing_was_drawn_is_no_value_of_any_metric(random_table: Make, name: str) -> None:
+    metric = find(name)
+    sums = metric.columns(random_table(9, 2)).sum(axis=0)
+    values = metric.value(np.stack([np.zeros_like(sums), sums]).astype(np.float32))
+    assert np.isnan(values[0]) and np.isfinite(values[1])
+
+
 def test_metrics_are_found_by_listing_the_folder() -> None:
     names = {"accuracy", "macro_f1", "mcc", "nll", "brier", "ece", "ece_mass", "ece_positive"}
     assert set(known()) == names

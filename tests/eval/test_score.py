@@ -45,7 +45,8 @@ def test_scores_have_the_documented_shape_and_every_number_an_interval() -> None
     gold, predictions = made(0)
     row = score(CARD, gold, predictions, data="films", replicates=200)
     assert set(row) == set(
-        ["card", "version", "data", "n", "gold_hash", "replicates", "seed", "metrics", "slices", "variants"]
+        ["card", "version", "data", "n", "gold_hash", "inputs_hash", "replicates", "seed"]
+        + ["metrics", "slices", "notes", "variants"]
     )
     assert (row["card"], row["data"], row["n"], row["gold_hash"]) == ("toy", "films", 60, content_hash(gold))
     names = ["accuracy", "macro_f1", "mcc", "nll", "brier", "ece", "ece_positive", "ece_mass"]
@@ -208,6 +209,50 @@ def test_a_run_whose_dev_has_no_scores_has_no_temperature(tmp_path: Path) -> Non
     assert not (folder / "fits").exists()
 
 
+def spoil_a_score(folder: Path, name: str) -> None:
+    """Take the scores off the first prediction of a set."""
+    path = folder / "predictions" / f"{name}.jsonl"
+    rows = [json.loads(line) for line in path.read_text().splitlines()]
+    write_lines(path, [{**rows[0], "scores": None}, *rows[1:]])
+
+
+def test_a_set_that_lacks_one_score_has_no_variant_and_says_so_while_the_others_have_theirs(tmp_path: Path) -> None:
+    folder = run_folder(tmp_path / "run", {"dev": made(21), "imdb": made(22), "yelp": made(23)}, ["imdb", "yelp"])
+    spoil_a_score(folder, "yelp")
+    scored = score_run(folder, replicates=50)
+    assert (list(scored["imdb"]["variants"]), scored["imdb"]["notes"]) == (["temperature"], [])
+    assert scored["yelp"]["variants"] == {}
+    assert scored["yelp"]["notes"] == ["Not shown after temperature: 1 of 60 have no scores."]
+    assert "1 of 60 have no scores" in render(scored["yelp"])
+
+
+def test_a_dev_that_lacks_one_score_gives_no_temperature_and_says_so(tmp_path: Path) -> None:
+    folder = run_folder(tmp_path / "run", {"dev": made(24), "imdb": made(25)}, ["imdb"])
+    score_run(folder, replicates=50)
+    spoil_a_score(folder, "dev")
+    row = score_run(folder, replicates=50)["imdb"]
+    assert row["variants"] == {} and not list((folder / "fits").iterdir())
+    assert row["notes"] == ["No temperature was fitted: 1 of 60 predictions on dev have no scores."]
+
+
+def test_a_first_test_without_predictions_leaves_the_others_without_a_drop(tmp_path: Path) -> None:
+    folder = run_folder(tmp_path / "run", {"dev": made(26), "imdb": made(27), "yelp": made(28)}, ["imdb", "yelp"])
+    (folder / "predictions" / "imdb.jsonl").unlink()
+    row = score_run(folder, "yelp", replicates=50)["yelp"]
+    assert row["drop"] == {"from": "imdb", "metrics": {}}
+    assert "No drop from imdb: it has no predictions." in render(row)
+
+
+def test_a_slice_that_seldom_is_drawn_does_not_count_the_times_it_was_not() -> None:
+    """Three texts all right among 60: a replicate without them has no F1, so none of it is 0."""
+    gold = [Example(str(i), {"text": "It was not good." if i < 3 else "Fine."}, CARD.labels[i % 2]) for i in range(60)]
+    predictions = [Prediction(e.id, e.gold if i < 3 or i % 5 else CARD.labels[0]) for i, e in enumerate(gold)]
+    part = score(CARD, gold, predictions, data="films", replicates=500)["slices"]["negation=in scope"]
+    assert part["n"] == 3
+    # A replicate that holds one label alone has an F1 of 1 and one of 0/0.
+    assert part["metrics"]["macro_f1"]["low"] == 0.5
+
+
 def refused(call: Any) -> str:
     with pytest.raises(Refused) as error:
         call()
@@ -222,6 +267,7 @@ def test_folders_that_cannot_be_scored_are_refused_in_one_line(tmp_path: Path) -
     folder = run_folder(tmp_path / "run", {"dev": made(19), "imdb": made(20)}, ["imdb"])
     assert "gold/books.jsonl: no such file" in refused(lambda: score_run(folder, "books"))
     (folder / "predictions" / "imdb.jsonl").unlink()
-    assert "predictions/imdb.jsonl: no such file" in refused(lambda: score_run(folder, replicates=50))
+    said = refused(lambda: score_run(folder, replicates=50))
+    assert "predictions/imdb.jsonl: no such file; it must hold one line for each id of" in said
     write_json(tmp_path / "bare" / "card.json", CARD.to_json())
     assert "run finetune or predict first" in refused(lambda: score_run(tmp_path / "bare"))

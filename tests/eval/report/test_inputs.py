@@ -1,10 +1,16 @@
 """What is read of run folders, and what is refused."""
 
+import json
+from pathlib import Path
+
 import pytest
 
 from heldout.errors import Refused
+from heldout.eval.report import build
+from heldout.eval.report.calibration import answers_of, reliability_bins
 from heldout.eval.report.inputs import read_inputs
-from heldout.runs import read_json, write_json
+from heldout.eval.score import score_run
+from heldout.runs import read_json, write_json, write_lines
 
 
 def test_baselines_are_picked_up_and_the_main_system_stands_first(read):
@@ -20,6 +26,77 @@ def test_missing_scores_are_computed_and_stale_or_broken_ones_made_anew(make, tm
         write_json(path, (read_json(path) | spoilt) if spoilt and path.exists() else {})
         found = read_inputs([folder], 50).main.scores["imdb"]
         assert found["n"] == 40 and found["metrics"]["accuracy"]["n"] == 40
+
+
+def change(path, number, **keys):
+    rows = [json.loads(line) for line in path.read_text().splitlines()]
+    write_lines(path, [row | keys if k == number else row for k, row in enumerate(rows)])
+
+
+@pytest.mark.parametrize("name", ["imdb", "yelp", "dev"])
+def test_scores_of_other_predictions_are_made_anew_with_all_that_rests_on_them(make, tmp_path, name):
+    folder = make(tmp_path / "run", n=40)
+    before = read_inputs([folder], 50).main.scores
+    change(folder / "predictions" / f"{name}.jsonl", 3, answer="negative", scores=[0.99, 0.01])
+    change(folder / "predictions" / f"{name}.jsonl", 4, answer="positive", scores=[0.01, 0.99])
+    found = read_inputs([folder], 50).main
+    assert found.scores == score_run(folder, replicates=50)
+    changed = {"imdb": {"imdb", "yelp"}, "yelp": {"yelp"}, "dev": {"imdb", "yelp", "dev"}}[name]
+    assert {data for data in before if before[data] != found.scores[data]} == changed
+
+
+def test_scores_of_another_about_or_card_or_of_a_version_before_are_made_anew(make, tmp_path):
+    folder = make(tmp_path / "run", n=40)
+    read_inputs([folder], 50)
+    change(folder / "gold" / "imdb.jsonl", 9, about={"overlap": "near"})
+    assert read_inputs([folder], 50).main.scores["imdb"]["slices"]["overlap=in train (near)"]["n"] == 1
+    for card in [folder / "card.json", *folder.glob("baselines/*/card.json")]:
+        write_json(card, read_json(card) | {"slices": ["length"]})
+    assert not any(key.startswith("negation") for key in read_inputs([folder], 50).main.scores["imdb"]["slices"])
+    path = folder / "scores" / "imdb.json"
+    write_json(path, {k: v for k, v in read_json(path).items() if k != "inputs_hash"} | {"n": 1})
+    assert read_inputs([folder], 50).main.scores["imdb"]["n"] == 40
+
+
+def test_fresh_scores_are_left_as_they_are_with_their_own_bins(make, tmp_path):
+    folder = make(tmp_path / "run", n=60)
+    score_run(folder, replicates=50, bins=5)
+    before = (folder / "scores" / "imdb.json").stat().st_mtime_ns
+    read = read_inputs([folder], 50)
+    assert (folder / "scores" / "imdb.json").stat().st_mtime_ns == before
+    bins = reliability_bins(answers_of(read, read.tests[0]))
+    ece = sum(abs(b.right - b.confidence * b.n) for b in bins) / 60
+    assert len(bins) == 5 and ece == pytest.approx(read.main.scores["imdb"]["metrics"]["ece"]["value"])
+
+
+def test_seeds_belong_together_by_their_folder_not_by_its_name(make, tmp_path, monkeypatch):
+    for home in ("a", "b"):
+        for seed in (1, 2):
+            make(tmp_path / home / "imdb" / f"seed-{seed}", n=40)
+    read = read_inputs([tmp_path / "a" / "imdb", tmp_path / "b" / "imdb"], 50)
+    assert sum(system.seed_of == read.main.seed_of for system in read.systems) == 2
+    monkeypatch.chdir(tmp_path / "a" / "imdb")
+    assert [s.seed_of == "" for s in read_inputs([Path(".")], 50).systems[:2]] == [False, False]
+
+
+def test_the_report_is_about_the_run_that_is_given_first_be_it_a_baseline(make, tmp_path):
+    folder = make(tmp_path / "run", n=40)
+    given = [folder / "baselines" / "tfidf", folder]
+    assert [system.name for system in read_inputs(given, 50).systems] == ["tf-idf", "tiny-bert", "majority"]
+
+
+def test_predictions_that_do_not_fit_are_refused_with_their_file(make, tmp_path):
+    folder = make(tmp_path / "run", n=40)
+    change(folder / "predictions" / "imdb.jsonl", 3, id="stranger")
+    with pytest.raises(Refused, match=r"predictions/imdb.jsonl: 1 of 40 examples have no prediction.*; it must hold"):
+        read_inputs([folder], 50)
+
+
+def test_a_run_without_predictions_on_the_first_test_is_reported_on_the_others(make, tmp_path):
+    folder = make(tmp_path / "run", n=40)
+    (folder / "predictions" / "imdb.jsonl").unlink()
+    html = build([folder], replicates=50)
+    assert "tiny-bert has no predictions on imdb." in html and "how far to trust an answer" not in html
 
 
 def test_runs_that_do_not_belong_together_are_refused(make, tmp_path):
