@@ -27,8 +27,8 @@ def stem(path: Path) -> str:
 KNOWN = (".csv", ".tsv", ".tab", ".json", ".jsonl", ".ndjson", ".parquet", ".review", ".txt")
 
 
-def read_bytes(path: Path) -> bytes:
-    """The content of a file, decompressed; Refused where it is missing, empty, cut short or not what its name says."""
+def read_bytes(path: Path, *, may_be_empty: bool = False) -> bytes:
+    """The content of a file, decompressed; Refused where it is missing, cut short, not what its name says or empty."""
     try:
         raw = path.read_bytes()
         packed = path.suffix.lower()
@@ -37,7 +37,7 @@ def read_bytes(path: Path) -> bytes:
         raise missing(path) from None
     except (OSError, EOFError, zlib.error, ValueError) as error:
         raise Refused(f"{path}: cannot be read ({error}); is the file whole and of the kind its name says?") from None
-    if not content.strip():
+    if not may_be_empty and not content.strip():
         raise Refused(f"{path}: the file is empty")
     return content
 

@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from heldout.data.files import missing, read_text, stem
+from heldout.data.files import decode, missing, read_bytes, read_text, stem
 from heldout.data.names import Reading
 from heldout.data.table import Row, Table
 from heldout.errors import Refused
@@ -44,7 +44,9 @@ def _polarity_folders(folder: Path, reading: Reading) -> Table:
     for polarity in POLARITIES:
         for path in sorted((folder / polarity).glob("*.txt"), key=_by_number):
             identity = f"{name}/{polarity}/{path.stem}"
-            values = {"id": identity, "text": read_text(path, reading.encoding), "label": polarity}
+            # A file is one review here: an empty one is dropped and counted as an empty row of a table is.
+            text = decode(read_bytes(path, may_be_empty=True), str(path), reading.encoding)
+            values = {"id": identity, "text": text, "label": polarity}
             rows.append(Row(str(path.relative_to(folder)), len(rows) + 1, values))
     if not rows:
         raise Refused(f"{folder}: no .txt file in pos/ or neg/")

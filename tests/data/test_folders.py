@@ -61,6 +61,14 @@ def test_an_undecodable_review_is_refused_by_file_and_byte(imdb):
         read(f"{imdb}:test", Reading())
 
 
+def test_an_empty_review_of_an_aclimdb_folder_is_dropped_and_counted(imdb):
+    for number, content in enumerate(("", " \n", "\ufeff")):
+        (imdb / "test" / "pos" / f"{90 + number}_8.txt").write_text(content)
+    loaded = load("sentiment", f"{imdb}:test", SourceOptions())
+    assert len(loaded.examples) == 3
+    assert loaded.dropped == {"empty_text": 3}
+
+
 REVIEW = """<review>
 <unique_id>
 u{n}
