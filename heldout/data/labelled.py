@@ -117,7 +117,9 @@ def _first_bad(ids: Iterable[str]) -> int | None:
 
 
 def _about_columns(table: Table, reading: Reading) -> dict[str, str]:
+    """The columns of ``about``; where no column groups the texts, a pair is their group and is resampled whole."""
     found = {field: column(table, reading.columns.get(field), (field,), field) for field in ABOUT}
+    found["group"] = found["group"] or found["pair"]
     return {field: name for field, name in found.items() if name is not None}
 
 

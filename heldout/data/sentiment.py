@@ -17,7 +17,7 @@ from heldout.data.task import Data
 from heldout.records import Card, Example
 
 METRICS = ("accuracy", "macro_f1", "mcc", "nll", "brier", "ece", "ece_mass")
-SLICES = ("negation", "length", "overlap")
+SLICES = ("negation", "length", "overlap", "domain")
 CITATION = (
     "Pang, Lee and Vaithyanathan (2002), Thumbs up? Sentiment classification using machine learning techniques; "
     "Maas et al. (2011), Learning word vectors for sentiment analysis"

@@ -128,6 +128,14 @@ def test_columns_are_found_by_name_in_any_case_or_mapped(tmp_path):
     assert [dict(example.about) for example in loaded.examples] == [{"group": "f1"}, {}]
 
 
+def test_pairs_are_groups_where_no_column_groups_the_texts(tmp_path):
+    rows = [{"text": f"a {word} film", "label": n, "pair": "p1"} for n, word in enumerate(("dull", "fine"))]
+    loaded = load("sentiment", write(tmp_path, rows), SourceOptions())
+    assert [dict(example.about) for example in loaded.examples] == [{"pair": "p1", "group": "p1"}] * 2
+    grouped = load("sentiment", write(tmp_path, [row | {"group": "g"} for row in rows]), SourceOptions())
+    assert [example.about["group"] for example in grouped.examples] == ["g"] * 2
+
+
 def test_values_meant_for_another_split_are_left_aside(tmp_path):
     source = write(
         tmp_path, [{"review": "fine", "text": "title", "label": 5}, {"review": "a", "text": "b", "label": 1}]

@@ -133,6 +133,26 @@ def test_tests_that_share_groups_with_train_say_so(folder):
     assert "of_a_group_that_is_in_train" not in prepared(folder).splits["dev"].notes
 
 
+def test_tests_that_share_pairs_with_train_say_so(folder):
+    write(folder, "train", [row(n, pair=f"p{n // 2}") for n in range(60)])
+    write(folder, "test", [row(n, pair=f"p{n - 98}") for n in range(100, 120)])
+    dev = write(folder, "dev", [row(n) for n in range(300, 310)])
+    assert prepared(folder, dev=dev).splits["test"].notes["of_a_group_that_is_in_train"] == 20
+
+
+def test_the_scores_tell_domains_apart_and_resample_pairs_whole(folder):
+    from heldout.baselines import write_baseline_run
+
+    rows = [row(n, pair=f"p{n // 2}", domain=("books", "films")[n % 4 // 2]) for n in range(100, 120)]
+    write(folder, "test", rows)
+    scores = write_baseline_run(folder / "run", "majority", prepared(folder), seed=0, run_options={"test": ["test=x"]})
+    assert {key: part["n"] for key, part in scores["test"]["slices"].items() if key.startswith("domain")} == {
+        "domain=books": 10,
+        "domain=films": 10,
+    }
+    assert "10 groups kept whole" in scores["test"]["metrics"]["accuracy"]["method"]
+
+
 def test_excluded_texts_are_taken_out_of_train_and_counted(folder):
     long = "the two of them row out to the island every spring and nobody in the village has ever asked them why"
     write(folder, "train", [*(row(n) for n in range(60)), {"text": long, "label": "positive"}])
