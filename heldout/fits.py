@@ -59,9 +59,19 @@ def apply(fit: Fit, predictions: Sequence[Prediction]) -> list[Prediction]:
 
 
 def read_fit(path: Path) -> Fit:
-    """Read fits/NAME.json."""
+    """Read fits/NAME.json; Refused with the file and the key where it is no fit of ours."""
     row = read_json(path)
-    return Fit(row["kind"], row["parameters"], row["fitted_on"])
+    if not isinstance(row, dict) or not isinstance(row.get("kind"), str):
+        raise Refused(f'{path}: no fit: it needs a "kind", such as temperature; remove the file or fit again')
+    kind, parameters, fitted_on = row["kind"], row.get("parameters"), row.get("fitted_on")
+    if not isinstance(parameters, dict) or not all(type(v) in (int, float) for v in parameters.values()):
+        raise Refused(f'{path}: "parameters" must be an object of numbers; remove the file or fit again')
+    if not isinstance(fitted_on, dict):
+        raise Refused(f'{path}: "fitted_on" must be an object {{"split", "hash", "n"}}; remove the file or fit again')
+    if kind == "temperature" and not 0 < parameters.get("temperature", 0) < math.inf:
+        found = parameters.get("temperature")
+        raise Refused(f"{path}: a temperature is a number over 0, got {found}; remove the file or fit again")
+    return Fit(kind, parameters, fitted_on)
 
 
 def write_fit(path: Path, fit: Fit) -> None:

@@ -5,10 +5,17 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from heldout.errors import Refused
 from heldout.runs import read_json, write_json
 
 #: With the name of a split behind it: the note of a split all of whose texts stand in that one.
 STANDS_WHOLE_IN = "stands_whole_in_"
+
+#: The keys of a fitted thing and of a split with the types of their values; a dict holds counts.
+FITTED: Mapping[str, type] = {"split": str, "hash": str, "n": int}
+COUNTED: Mapping[str, type] = {"labels": dict, "dropped": dict, "notes": dict}
+SPLIT: Mapping[str, type] = {"source": str, "hash": str, "n": int, "cleaning": list, **COUNTED}
+KINDS = {str: "a string", int: "a whole number", list: "a list", dict: "an object of counts"}
 
 
 @dataclass(frozen=True)
@@ -77,9 +84,39 @@ class Ledger:
 
 
 def read_ledger(folder: Path) -> Ledger:
-    """The ledger of a run folder."""
-    row = read_json(folder / "ledger.json")
+    """The ledger of a run folder; Refused with the file and the place in it where it is no ledger of ours."""
+    path = folder / "ledger.json"
+    row = read_json(path)
+    wrong = _wrong(row)
+    if wrong:
+        raise Refused(f"{path}: {wrong}; mend or remove the file")
     return Ledger(row.get("splits", {}), row.get("fitted", {}), row.get("overlap", {}), row.get("plan", ""))
+
+
+def _wrong(row: Any) -> str:
+    """What of a ledger's JSON is not as ``write_ledger`` writes it, "" for nothing. Keys of a split may be absent."""
+    if not isinstance(row, dict) or not isinstance(row.get("plan", ""), str):
+        return "must hold a JSON object"
+    parts = {part: row.get(part, {}) for part in ("splits", "fitted", "overlap")}
+    for part, entries in parts.items():
+        if not isinstance(entries, dict):
+            return f"{part} must be an object"
+    if not _counts(parts["overlap"]):
+        return "overlap must hold counts"
+    for part, wanted in (("splits", SPLIT), ("fitted", FITTED)):
+        for name, entry in parts[part].items():
+            if not isinstance(entry, dict):
+                return f"{part}, {name!r}: must be an object"
+            if part == "fitted" and not FITTED.keys() <= entry.keys():
+                return f"{part}, {name!r}: needs {', '.join(FITTED)}"
+            for key, kind in wanted.items():
+                if type(entry.get(key, kind())) is not kind or (kind is dict and not _counts(entry.get(key, {}))):
+                    return f"{part}, {name!r}: {key} must be {KINDS[kind]}"
+    return ""
+
+
+def _counts(row: Mapping[str, Any]) -> bool:
+    return all(type(n) is int for n in row.values())
 
 
 def write_ledger(folder: Path, ledger: Ledger) -> None:

@@ -10,6 +10,7 @@ from heldout.eval.report import build
 from heldout.eval.report.calibration import answers_of, reliability_bins
 from heldout.eval.report.inputs import read_inputs
 from heldout.eval.score import score_run
+from heldout.fits import read_fit
 from heldout.runs import read_json, write_json, write_lines
 
 
@@ -76,7 +77,7 @@ def test_seeds_belong_together_by_their_folder_not_by_its_name(make, tmp_path, m
     read = read_inputs([tmp_path / "a" / "imdb", tmp_path / "b" / "imdb"], 50)
     assert sum(system.seed_of == read.main.seed_of for system in read.systems) == 2
     monkeypatch.chdir(tmp_path / "a" / "imdb")
-    assert [s.seed_of == "" for s in read_inputs([Path(".")], 50).systems[:2]] == [False, False]
+    assert all(system.seed_of for system in read_inputs([Path()], 50).systems[:2])
 
 
 def test_the_report_is_about_the_run_that_is_given_first_be_it_a_baseline(make, tmp_path):
@@ -120,6 +121,46 @@ def test_a_folder_that_is_no_run_is_refused_in_one_line(make, tmp_path, name):
     with pytest.raises(Refused) as error:
         read_inputs([folder], 50)
     assert str(folder) in str(error.value) and "\n" not in str(error.value)
+
+
+@pytest.mark.parametrize(
+    ("ledger", "says"),
+    [
+        ([], "must hold a JSON object"),
+        ({"splits": []}, "splits must be an object"),
+        ({"splits": {"dev": 3}}, "splits, 'dev': must be an object"),
+        ({"splits": {"dev": {"n": "many"}}}, "splits, 'dev': n must be a whole number"),
+        ({"splits": {"dev": {"notes": {"odd": "yes"}}}}, "splits, 'dev': notes must be an object of counts"),
+        ({"splits": {"dev": {"cleaning": "html"}}}, "splits, 'dev': cleaning must be a list"),
+        ({"fitted": {"threshold": {"split": "dev"}}}, "fitted, 'threshold': needs split, hash, n"),
+        ({"fitted": {"threshold": {"split": "dev", "hash": None, "n": 1}}}, "'threshold': hash must be a string"),
+        ({"overlap": {"train/dev exact": None}}, "overlap must hold counts"),
+    ],
+)
+def test_a_foreign_ledger_is_refused_with_its_place_in_one_line(make, tmp_path, ledger, says):
+    folder = make(tmp_path / "run", n=20)
+    write_json(folder / "ledger.json", ledger)
+    with pytest.raises(Refused, match=r"ledger.json: .*; mend or remove the file") as error:
+        read_inputs([folder], 50)
+    assert says in str(error.value) and "\n" not in str(error.value)
+
+
+@pytest.mark.parametrize(
+    ("fit", "says"),
+    [
+        ([], 'needs a "kind"'),
+        ({"kind": "temperature"}, '"parameters" must be an object of numbers'),
+        ({"kind": "temperature", "parameters": {"temperature": "1"}, "fitted_on": {}}, '"parameters" must be'),
+        ({"kind": "temperature", "parameters": {"temperature": 1}}, '"fitted_on" must be an object'),
+        ({"kind": "temperature", "parameters": {"temperature": 0}, "fitted_on": {}}, "a number over 0, got 0"),
+        ({"kind": "temperature", "parameters": {}, "fitted_on": {}}, "a number over 0, got None"),
+    ],
+)
+def test_a_foreign_fit_is_refused_in_one_line(tmp_path, fit, says):
+    write_json(tmp_path / "fit.json", fit)
+    with pytest.raises(Refused, match=r"fit.json: .*; remove the file or fit again") as error:
+        read_fit(tmp_path / "fit.json")
+    assert says in str(error.value) and "\n" not in str(error.value)
 
 
 def test_a_folder_that_is_absent_is_refused(tmp_path):
