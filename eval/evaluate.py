@@ -3,6 +3,8 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+import numpy as np
+
 from heldout.eval.metrics import Metric
 from heldout.eval.statistics import Bundle, Sampling, Statistic, bootstrap, percentiles, wilson
 from heldout.eval.table import FloatArray, IntArray, Table
@@ -15,7 +17,10 @@ PLAIN = WHOLE = ""
 def evaluate(
     tables: Mapping[str, Table], metrics: Sequence[Metric], rows: Mapping[str, IntArray], sampling: Sampling
 ) -> dict[str, dict[str, Entries]]:
-    """The entry of every metric, by variant and slice; all intervals come from one resampling of the whole set."""
+    """The entry of every metric, by variant and slice; all intervals come from one resampling of the whole set.
+
+    Where a variant moves a metric, its entry has the "change" from the predictions as given, with its interval.
+    """
     able = [metric for metric in metrics if not (metric.needs_scores and tables[PLAIN].scores is None)]
     order = [(variant, metric) for variant in tables for metric in able]
     parts = {(variant, key): table.take(where) for variant, table in tables.items() for key, where in rows.items()}
@@ -26,9 +31,15 @@ def evaluate(
     absent = {metric.name: _absent(tables[PLAIN]) for metric in metrics}
     entries = {variant: {key: dict(absent) for key in rows} for variant in tables}
     for (key, bundle), replicates in zip(bundles.items(), bootstrap(list(bundles.values()), sampling), strict=True):
-        for (variant, metric), drawn in zip(order, replicates, strict=True):
-            interval = _interval(metric, parts[variant, key], bundle, drawn, sampling)
-            entries[variant][key][metric.name] = _entry(metric, parts[variant, key], interval, sampling.seed)
+        drawn = dict(zip(((variant, metric.name) for variant, metric in order), replicates, strict=True))
+        for variant, metric in order:
+            mine, plain = drawn[variant, metric.name], drawn[PLAIN, metric.name]
+            interval = _interval(metric, parts[variant, key], bundle, mine, sampling)
+            entry = _entry(metric, parts[variant, key], interval, sampling.seed)
+            if not np.array_equal(mine, plain, equal_nan=True):
+                gap = entry["value"] - entries[PLAIN][key][metric.name]["value"]
+                entry["change"] = {"value": gap, **_bounds(bundle, mine - plain)}
+            entries[variant][key][metric.name] = entry
     return entries
 
 
@@ -51,6 +62,10 @@ def _interval(
         return {"low": low, "high": high, "method": "Wilson 95%"}
     if len(bundle.units) < 2:
         unit = "example" if sampling.groups is None else "group"
-        return {"low": None, "high": None, "method": f"no interval: all in one {unit}"}
-    low, high = percentiles(replicates)
-    return {"low": low, "high": high, "method": sampling.method}
+        return {**_bounds(bundle, replicates), "method": f"no interval: all in one {unit}"}
+    return {**_bounds(bundle, replicates), "method": sampling.method}
+
+
+def _bounds(bundle: Bundle, replicates: FloatArray) -> dict[str, float | None]:
+    low, high = (None, None) if len(bundle.units) < 2 else percentiles(replicates)
+    return {"low": low, "high": high}

@@ -22,9 +22,6 @@ from heldout.eval.report.wording import (
     title,
 )
 
-#: A change of the ECE below this is called none: on a thousand texts noise alone moves it by more.
-SEEN_CHANGE = 0.005
-
 
 def answered(system: str, data: str, right: int, n: int, low: float | None, high: float | None) -> str:
     """How many texts of a set are answered right."""
@@ -123,21 +120,30 @@ def confident(data: str, n: int, right: int, low: float, high: float, mean: floa
 
 @dataclass(frozen=True)
 class Change:
-    """An ECE before and after; ``chance`` where both are what a perfectly calibrated system would show."""
+    """An ECE before and after, and after − before with its interval.
+
+    ``chance`` where both are what a perfectly calibrated system would show.
+    """
 
     before: float
     after: float
+    difference: Bounded
     chance: bool = False
 
     def __str__(self) -> str:
-        return f"from {self.before:.3f} to {self.after:.3f} ({self._judged()})"
+        span = difference_interval("ece", *self.difference[1:])
+        told = f", change {span}" if span and self.difference[1:] != (0, 0) else ""
+        return f"from {self.before:.3f} to {self.after:.3f} ({self._judged()}{told})"
 
     def _judged(self) -> str:
+        _, low, high = self.difference
         if self.chance:
             return "both no more than chance"
-        if abs(self.after - self.before) < SEEN_CHANGE:
-            return "hardly a change"
-        return "better" if self.after < self.before else "worse"
+        if low is None or high is None:
+            return "too few texts to tell"
+        if low <= 0 <= high:
+            return "no more than chance could give" if low < high else "no change"
+        return "better" if high < 0 else "worse"
 
 
 def temperature(value: float, split: str, n: int, changes: Mapping[str, Change]) -> str:

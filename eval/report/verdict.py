@@ -124,9 +124,12 @@ def _change(inputs: Inputs, data: str) -> sentences.Change | None:
     before, after = (bounded(entry)[0] for entry in entries)
     if before is None or after is None:
         return None
+    moved = bounded(entries[1].get("change") or {"value": 0, "low": 0, "high": 0})
+    if entries[1]["n"] < FEW:
+        moved = (moved[0], None, None)
     # The 95th percentile of what perfect calibration gives with this many answers.
     chance = [(entry.get("expected_if_calibrated") or {}).get("high", 0) for entry in entries]
-    return sentences.Change(before, after, before <= chance[0] and after <= chance[1])
+    return sentences.Change(before, after, moved, before <= chance[0] and after <= chance[1])
 
 
 def _limits(inputs: Inputs, found: Comparisons) -> Iterator[str]:

@@ -44,10 +44,8 @@ def made(seed: int, n: int = 60, *, groups: int = 0, scores: bool = True) -> Dat
 def test_scores_have_the_documented_shape_and_every_number_an_interval() -> None:
     gold, predictions = made(0)
     row = score(CARD, gold, predictions, data="films", replicates=200)
-    assert set(row) == set(
-        ["card", "version", "data", "n", "gold_hash", "inputs_hash", "replicates", "seed"]
-        + ["metrics", "slices", "notes", "variants"]
-    )
+    keys = "card version data n gold_hash inputs_hash replicates seed metrics slices notes variants"
+    assert set(row) == set(keys.split())
     assert (row["card"], row["data"], row["n"], row["gold_hash"]) == ("toy", "films", 60, content_hash(gold))
     names = ["accuracy", "macro_f1", "mcc", "nll", "brier", "ece", "ece_positive", "ece_mass"]
     blocks = [row, *row["slices"].values()]
@@ -120,6 +118,24 @@ def test_a_temperature_is_a_variant_with_the_same_metrics_and_slices_and_says_wh
     assert variant["metrics"]["nll"]["value"] == pytest.approx(expected)
     assert variant["metrics"]["nll"]["value"] < row["metrics"]["nll"]["value"]
     assert variant["metrics"]["accuracy"] == row["metrics"]["accuracy"]
+
+
+def test_what_a_temperature_changes_has_the_interval_of_a_paired_resampling() -> None:
+    gold, predictions = made(6)
+    fit = fit_temperature(CARD, *made(7), split="dev")
+    row = score(CARD, gold, predictions, data="films", fits=[fit], replicates=4000)
+    variant = row["variants"]["temperature"]
+    change = variant["metrics"]["nll"]["change"]
+    assert change["value"] == variant["metrics"]["nll"]["value"] - row["metrics"]["nll"]["value"]
+    losses = [
+        -np.log([p.scores[CARD.labels.index(e.gold)] for e, p in zip(gold, rows, strict=True)])
+        for rows in (predictions, apply(fit, predictions))
+    ]
+    drawn = np.random.default_rng(1).integers(0, 60, (4000, 60))
+    low, high = np.quantile((losses[1] - losses[0])[drawn].mean(axis=1), [0.025, 0.975])
+    assert (change["low"], change["high"]) == pytest.approx((low, high), abs=0.1 * (high - low))
+    assert "change" not in variant["metrics"]["accuracy"]
+    assert {"value", "low", "high"} == set(variant["slices"]["negation=in scope"]["metrics"]["ece"]["change"])
 
 
 def test_c3_a_temperature_fitted_on_the_scored_data_is_called_in_sample() -> None:

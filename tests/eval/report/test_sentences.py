@@ -98,17 +98,25 @@ def test_confidence_is_set_against_what_came_true():
 
 
 def test_a_temperature_that_makes_a_domain_worse_says_so():
-    pairs = {"imdb": (0.054, 0.031), "yelp": (0.04, 0.06), "books": (0.05, 0.0501)}
-    changes = {name: sentences.Change(*pair) for name, pair in pairs.items()}
+    changes = {
+        "imdb": sentences.Change(0.054, 0.031, (-0.023, -0.03, -0.01)),
+        "yelp": sentences.Change(0.04, 0.06, (0.02, 0.001, 0.03)),
+        "books": sentences.Change(0.05, 0.04, (-0.01, -0.02, 0.01)),
+        "dvd": sentences.Change(0.05, 0.01, (-0.04, None, None)),
+    }
     assert sentences.temperature(1.62, "dev", 500, changes) == (
-        "A temperature of 1.62, fitted on dev (500 texts), takes the ECE on imdb from 0.054 to 0.031 (better), "
-        "on yelp from 0.040 to 0.060 (worse) and on books from 0.050 to 0.050 (hardly a change)."
+        "A temperature of 1.62, fitted on dev (500 texts), takes the ECE on imdb from 0.054 to 0.031 (better, change "
+        "−0.030 to −0.010), on yelp from 0.040 to 0.060 (worse, change 0.001 to 0.030), on books from 0.050 to 0.040 "
+        "(no more than chance could give, change −0.020 to 0.010) and on dvd from 0.050 to 0.010 (too few texts to "
+        "tell)."
     )
     assert sentences.temperature(1.0, "dev", 5, {}) == ""
+    assert str(sentences.Change(0.05, 0.05, (0, 0, 0))) == "from 0.050 to 0.050 (no change)"
 
 
 def test_an_ece_that_perfect_calibration_would_show_is_called_chance():
-    assert str(sentences.Change(0.013, 0.03, chance=True)) == "from 0.013 to 0.030 (both no more than chance)"
+    said = str(sentences.Change(0.013, 0.03, (0.017, 0.001, 0.02), chance=True))
+    assert said == "from 0.013 to 0.030 (both no more than chance, change 0.001 to 0.020)"
 
 
 def test_cut_texts_are_told_with_the_limit():
