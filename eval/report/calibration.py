@@ -11,9 +11,9 @@ from heldout.eval.metrics.ece import binned
 from heldout.eval.report.charts import Bin, reliability
 from heldout.eval.report.inputs import DataSet, Inputs
 from heldout.eval.report.tables import Cell, Row, Table, bins_table, metric_cell, slice_name
-from heldout.eval.report.wording import bounded, count, measure, title
+from heldout.eval.report.wording import bounded, count, listed, measure, title
 from heldout.eval.score import DEV
-from heldout.eval.statistics import wilson
+from heldout.eval.statistics import group_codes, wilson
 from heldout.eval.table import BINS, tabulate
 from heldout.eval.table import Table as Answers
 from heldout.fits import apply
@@ -60,21 +60,31 @@ def calibration(inputs: Inputs) -> Calibration:
     fit = inputs.main.fits.get(TEMPERATURE)
     note = (
         f"What the confidence of {inputs.main.name} is worth: of its answers given with 80% confidence, 80% should be "
-        "right. Points below the dashed line are overconfident; lines are 95% Wilson intervals; bars count answers."
+        "right. Points below the dashed line are overconfident; bars count answers; lines are 95% Wilson intervals"
     )
+    grouped = [data.name for data in inputs.tests if is_grouped(data)]
+    note += f", left out on {listed(grouped)}, whose texts come in groups and don't vary alone." if grouped else "."
     if fit is None:
         notes = [said for data in inputs.tests for said in inputs.main.scores.get(data.name, {}).get("notes", [])]
         return Calibration(f"{note} {' '.join(dict.fromkeys(notes)) or 'No temperature was fitted.'}", panels, None)
     return Calibration(note, panels, _sets_table(inputs), _slices_table(inputs))
 
 
-def reliability_bins(answers: Answers) -> list[Bin]:
-    """The equal-width bins of ECE with their counts; every answer is in exactly one."""
+def is_grouped(data: DataSet) -> bool:
+    """Whether a set's texts come in groups, so that no interval may count them one by one."""
+    return group_codes(data.examples) is not None
+
+
+def reliability_bins(answers: Answers, *, grouped: bool = False) -> list[Bin]:
+    """The equal-width bins of ECE with their counts; every answer is in exactly one.
+
+    Each has Wilson's interval of the share right, unless the answers are ``grouped``.
+    """
     data = binned(answers, "ece")
     n, right, sure = (np.bincount(data.bin, weights, answers.bins) for weights in (None, data.event, data.confidence))
     bins = []
     for k in range(answers.bins):
-        low, high = wilson(int(right[k]), int(n[k])) if n[k] else (0.0, 1.0)
+        low, high = wilson(int(right[k]), int(n[k])) if n[k] and not grouped else (None, None)
         mean = float(sure[k] / n[k]) if n[k] else 0.0
         bins.append(Bin(float(data.edges[k]), float(data.edges[k + 1]), int(n[k]), int(right[k]), mean, low, high))
     return bins
@@ -96,18 +106,19 @@ def _panel(inputs: Inputs, data: DataSet) -> Panel | None:
     before = answers_of(inputs, data)
     if before is None:
         return None
-    sides = [("before", reliability_bins(before), _metrics(inputs, data.name).get("ece"))]
+    sides = [("before", reliability_bins(before, grouped=is_grouped(data)), _metrics(inputs, data.name).get("ece"))]
     fit = inputs.main.fits.get(TEMPERATURE)
     if fit is not None:
         after = _scored(inputs, data, apply(fit, inputs.main.predictions[data.name]))
         assert after is not None
-        sides.append(("after", reliability_bins(after), variant(inputs, data.name).get("metrics", {}).get("ece")))
+        ece = variant(inputs, data.name).get("metrics", {}).get("ece")
+        sides.append(("after", reliability_bins(after, grouped=is_grouped(data)), ece))
     drawn = tuple(
         Side(
             reliability(bins, f"reliability of {inputs.main.name} on {data.name}, {name} temperature"),
-            f"{name.capitalize()} temperature: ECE {measure('ece', bounded(ece)[0])}, {count(len(before))} answers"
-            if fit is not None
-            else f"ECE {measure('ece', bounded(ece)[0])}, {count(len(before))} answers",
+            (f"{name.capitalize()} temperature: " if fit is not None else "")
+            + f"ECE {measure('ece', bounded(ece)[0])} (debiased {measure('ece', (ece or {}).get('debiased'))}), "
+            f"{count(len(before))} answers",
         )
         for name, bins, ece in sides
     )

@@ -31,15 +31,15 @@ class Scale:
 
 @dataclass(frozen=True)
 class Bin:
-    """One bin of a reliability diagram: (low, high], how many answers, how many right, their mean confidence."""
+    """One bin of a reliability diagram: (low, high], answers, how many right, mean confidence, interval."""
 
     low: float
     high: float
     n: int
     right: int
     confidence: float
-    accuracy_low: float = 0.0
-    accuracy_high: float = 1.0
+    accuracy_low: float | None = None
+    accuracy_high: float | None = None
 
 
 def scale(
@@ -103,7 +103,7 @@ def reliability(bins: Sequence[Bin], words: str) -> Markup:
     """A reliability diagram (DeGroot and Fienberg 1983): share right against stated confidence, and counts below.
 
     A point below the line is overconfidence. The axis starts at the first bin with answers: two labels leave all
-    below 0.5 empty. Whiskers are Wilson intervals of the share right.
+    below 0.5 empty. Whiskers are the intervals of the share right, where a bin has one.
     """
     used = [b for b in bins if b.n]
     start = min((b.low for b in used), default=0.0)
@@ -151,9 +151,10 @@ def _frame(start: float) -> Markup:
 
 def _point(b: Bin, start: float, width: float) -> Markup:
     x = round(LEFT + (b.confidence - start) * width, 1)
-    line = Markup('<line class="span model" x1="{}" x2="{}" y1="{}" y2="{}"/>').format(
-        x, x, _y(b.accuracy_low), _y(b.accuracy_high)
-    )
+    line = Markup("")
+    if b.accuracy_low is not None and b.accuracy_high is not None:
+        ends = x, x, _y(b.accuracy_low), _y(b.accuracy_high)
+        line = Markup('<line class="span model" x1="{}" x2="{}" y1="{}" y2="{}"/>').format(*ends)
     dot = Markup('<circle class="mark model" cx="{}" cy="{}" r="4"><title>{}</title></circle>')
     words = f"{percent(b.low, 0)}–{percent(b.high, 0)}: {count(b.right)} of {count(b.n)} right"
     return line + dot.format(x, _y(b.right / b.n), words)

@@ -1,4 +1,4 @@
-"""The most confident mistakes: where a system was surest and wrong, a bounded number of them, the rest counted."""
+"""Mistakes: where a system was surest and wrong (or just wrong, without scores), so many, the rest counted."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -58,16 +58,18 @@ def most_confident(inputs: Inputs, slices_of: Slicer, *, text: bool = True, limi
         for data in inputs.tests
         if data.name in system.predictions
     }
-    pairs = sum(1 for found in wrong.values() if found)
-    quota = max(1, limit // pairs) if pairs and limit else 0
-    room = min(TEXT_BYTES // max(1, quota * pairs), WHOLE * ESCAPED)
+    wrong_somewhere = [key for key, found in wrong.items() if found]
+    # Of 5 mistakes over 3 lists the first two get 2; of 2 the third gets none.
+    share, rest = divmod(limit, max(1, len(wrong_somewhere)))
+    quota = {key: share + (number < rest) for number, key in enumerate(wrong_somewhere)}
+    room = min(TEXT_BYTES // max(1, limit), WHOLE * ESCAPED)
     shown: list[Mistake] = []
     for system in inputs.systems:
         of_system = [
             _mistake(system.name, data, example, prediction, confidence, slices_of, room if text else 0)
             for (name, data), found in wrong.items()
             if name == system.name
-            for confidence, example, prediction in found[:quota]
+            for confidence, example, prediction in found[: quota.get((name, data), 0)]
         ]
         shown += sorted(of_system, key=lambda mistake: -(mistake.confidence or 0.0))
     return Mistakes(tuple(shown), sum(len(found) for found in wrong.values()))

@@ -130,7 +130,7 @@ def _mistakes(inputs: Inputs, wrong: Mistakes, *, text: bool) -> Mapping[str, An
 
     note = (
         f"Over all systems and test sets {count(wrong.total)} answers are wrong. Here are {count(len(wrong.shown))} of "
-        "them, those given with the most confidence, an equal share for each system and set; "
+        f"them, {_order(wrong)}, an equal share for each system and set; "
         f"{count(wrong.left_out)} are left out."
     )
     if not wrong.total:
@@ -145,3 +145,11 @@ def _mistakes(inputs: Inputs, wrong: Mistakes, *, text: bool) -> Mapping[str, An
             ("slice", "Slice", slices, None),
         ],
     }
+
+
+def _order(wrong: Mistakes) -> str:
+    """Which mistakes are shown: the surest, and the first where nothing says how sure they were."""
+    sure = [mistake.confidence is not None for mistake in wrong.shown]
+    if not any(sure):
+        return "the first of each set, since no scores say how sure they were"
+    return "those given with the most confidence" + ("" if all(sure) else ", or the first where there are no scores")

@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 from typing import Any
 
+from heldout.eval.report.calibration import is_grouped
 from heldout.eval.report.comparisons import Comparisons
 from heldout.eval.report.inputs import Inputs, System
 from heldout.eval.report.wording import listed, title
@@ -64,8 +65,21 @@ def methods(inputs: Inputs, found: Comparisons) -> list[str]:
             for method, names in pairs.items()
         ),
         *(f"Drops to {listed(names)}: {method}." for method, names in _drop_methods(inputs).items()),
+        *_ece_method(inputs),
         "McNemar's test is the exact two-sided binomial.",
         "No interval is corrected for how many of them stand on this page: of twenty, one misses by chance.",
+    ]
+
+
+def _ece_method(inputs: Inputs) -> list[str]:
+    """What the numbers beside an ECE are, where there is one."""
+    if not any("ece" in scores.get("metrics", {}) for scores in inputs.main.scores.values()):
+        return []
+    grouped = [data.name for data in inputs.tests if is_grouped(data)]
+    alone = f" Both count texts one by one, though those of {listed(grouped)} come in groups." if grouped else ""
+    return [
+        "An ECE is raised by noise alone: its debiased value has the noise of each bin taken off (Kumar, Liang and Ma "
+        f"2019), and chance alone is what a perfectly calibrated system would show.{alone}"
     ]
 
 

@@ -13,6 +13,7 @@ from heldout.eval.report.wording import (
     count,
     difference_interval,
     interval,
+    known,
     measure,
     percent,
     signed_amount,
@@ -88,11 +89,13 @@ def _slice_cell(metric: str, scores: Mapping[str, Any], key: str) -> Cell:
 
 
 def metric_cell(metric: str, entry: Any) -> Cell:
-    """A metric with its interval under it, or the reason why there is none."""
+    """A metric with its interval under it, and an ECE's debiased value; or the reason why there is none."""
     value, low, high = bounded(entry)
     if value is None:
         return Cell("–", str(entry.get("note", "")) if isinstance(entry, Mapping) else "")
-    return Cell(measure(metric, value), interval(metric, low, high))
+    notes = [interval(metric, low, high)]
+    notes += [f"debiased {measure(metric, entry['debiased'])}"] if known(entry.get("debiased")) else []
+    return Cell(measure(metric, value), "; ".join(filter(None, notes)))
 
 
 def lift_cell(metric: str, difference: Bounded | None) -> Cell:

@@ -1,4 +1,5 @@
 import math
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -9,9 +10,11 @@ from hypothesis import strategies as st
 from heldout.errors import Refused
 from heldout.eval.fits import HIGHEST, LOWEST, fit_temperature
 from heldout.eval.metrics import find
+from heldout.eval.score import score, score_run
 from heldout.eval.table import tabulate
-from heldout.fits import apply, soften
+from heldout.fits import apply, read_fit, soften
 from heldout.records import Card, Example, Prediction, content_hash
+from heldout.runs import write_json, write_lines
 
 LABELS = ("bad", "mixed", "good")
 CARD = Card("toy", "1", "label", LABELS, ("accuracy",))
@@ -59,12 +62,30 @@ def test_a_temperature_keeps_the_likeliest_label_and_never_raises_the_loss_where
     assert losses[1] <= losses[0] + 1e-6
 
 
-def test_c3_a_fit_says_what_it_was_fitted_on() -> None:
+def test_a_fit_says_what_it_was_fitted_on() -> None:
     gold, predictions = made(1, n=20)
     fit = fit_temperature(CARD, gold, predictions, "dev")
     assert fit.kind == "temperature"
     assert fit.fitted_on == {"split": "dev", "hash": content_hash(gold), "n": 20}
     assert fit == fit_temperature(CARD, gold, predictions, "dev")
+
+
+@pytest.mark.parametrize("spoilt", ["gold", "predictions"])
+def test_c3_nothing_of_a_test_set_reaches_the_fit_that_is_applied_to_it(tmp_path: Path, spoilt: str) -> None:
+    """The run is scored again with other gold, or other predictions, on test: dev's temperature stays what it was."""
+    write_json(tmp_path / "card.json", CARD.to_json())
+    sets = {"dev": made(3, n=60), "films": made(4, n=60)}
+    other = made(5, n=60, sharpness=0.3)
+    fits, effects = [], []
+    for gold, predictions in (sets["films"], (other[0], sets["films"][1]) if spoilt == "gold" else other):
+        for name, data in {"dev": sets["dev"], "films": (gold, predictions)}.items():
+            for kind, rows in zip(("gold", "predictions"), data, strict=True):
+                write_lines(tmp_path / kind / f"{name}.jsonl", (row.to_json() for row in rows))
+        effects.append(score_run(tmp_path, replicates=50)["films"]["variants"]["temperature"]["metrics"])
+        fits.append(read_fit(tmp_path / "fits" / "temperature.json"))
+    assert fits[0] == fits[1] == fit_temperature(CARD, *sets["dev"], "dev")
+    assert effects[0] != effects[1]
+    assert fit_temperature(CARD, gold, predictions, "films").parameters != fits[0].parameters
 
 
 def test_a_dev_split_without_a_mistake_ends_at_the_border_and_one_of_noise_at_the_other() -> None:
@@ -87,11 +108,21 @@ def test_dev_predictions_without_scores_are_refused() -> None:
         fit_temperature(CARD, gold, [predictions[0], Prediction("1", "good"), predictions[2]], "dev")
 
 
-def test_c4_tied_scores_cannot_be_cut_apart_into_a_perfect_accuracy() -> None:
-    # Scores [.5, .5] on labels [1, 0]: no threshold separates them; only the answers given count.
-    card = Card("toy", "1", "label", ("no", "yes"), ("accuracy",))
+@pytest.mark.parametrize("order", [[0, 1], [1, 0]])
+@pytest.mark.parametrize("answer", ["no", "yes"])
+def test_c4_tied_scores_give_no_accuracy_but_that_of_the_answers_given(order: list[int], answer: str) -> None:
+    """Scores [.5, .5] on labels [1, 0] in either order: a cut between rows would give 1.0 in one of them.
+
+    Nothing here looks for a threshold yet; when something does, this pair must be scored through it too.
+    """
+    card = Card("toy", "1", "label", ("no", "yes"), ("accuracy", "macro_f1", "ece_mass"))
     gold = [Example("a", {}, "yes"), Example("b", {}, "no")]
-    tied = [Prediction("a", "yes", [0.5, 0.5]), Prediction("b", "yes", [0.5, 0.5])]
+    tied = [Prediction(example.id, answer, [0.5, 0.5]) for example in gold]
     fit = fit_temperature(card, gold, tied, "dev")
-    for predictions in (tied, apply(fit, tied)):
-        assert find("accuracy").of(tabulate(card, gold, predictions)) == 0.5
+    rows = [gold[k] for k in order], [tied[k] for k in order]
+    row = score(card, *rows, data="pair", fits=[fit], replicates=50)
+    for metrics in (row["metrics"], row["variants"]["temperature"]["metrics"]):
+        assert metrics["accuracy"]["value"] == 0.5
+        assert metrics["macro_f1"]["value"] == pytest.approx(1 / 3)
+        # Equal confidences share a bin, whatever the order: half right, half sure.
+        assert metrics["ece_mass"]["value"] == 0

@@ -2,6 +2,7 @@
 
 from dataclasses import replace
 
+import pytest
 from markupsafe import escape
 
 from heldout.eval.report.mistakes import TEXT_BYTES, most_confident
@@ -13,6 +14,11 @@ def test_the_surest_mistakes_come_first_and_the_rest_is_counted(read):
     of_main = [mistake.confidence for mistake in found.shown if mistake.system == "tiny-bert"]
     assert len(of_main) == 10 and of_main == sorted(of_main, reverse=True)
     assert all(mistake.gold != mistake.answer for mistake in found.shown)
+
+
+@pytest.mark.parametrize("limit", [1, 2, 5, 6, 7, 13])
+def test_no_more_mistakes_are_listed_than_asked_for_and_no_fewer(read, limit):
+    assert len(most_confident(read, lambda *_: [], limit=limit).shown) == limit
 
 
 def test_no_mistake_is_listed_where_none_is_asked_for(read):

@@ -144,6 +144,10 @@ def test_a_system_without_scores_says_that_it_needs_them(make, tmp_path):
     said = text_of(html)
     assert "gives no scores: how far to trust an answer cannot be told" in said and "needs scores" in said
     assert 'class="reliability"' not in html
+    assert "those given with the most confidence, or the first where there are no scores, an equal share" in said
+    shutil.rmtree(tmp_path / "run" / "baselines" / "tfidf")
+    alone = text_of(build([tmp_path / "run"], replicates=50))
+    assert "the first of each set, since no scores say how sure they were" in alone and "most conf" not in alone
 
 
 def test_seeds_are_read_from_their_folders_with_the_baselines_above(make, tmp_path):
@@ -182,6 +186,29 @@ def test_names_from_outside_are_escaped(make, tmp_path):
     html = build([folder], replicates=50)
     assert "<img" not in html and html.count("&lt;img src=x") > 5
     Balanced(html)
+
+
+def test_an_ece_comes_with_its_debiased_value(read, html):
+    entry = read.main.scores["imdb"]["metrics"]["ece"]
+    assert f"; debiased {entry['debiased']:.3f}" in html
+    assert f"ECE {entry['value']:.3f} (debiased {entry['debiased']:.3f}), 200 answers" in html
+    assert "its debiased value has the noise of each bin taken off" in html
+
+
+def test_texts_that_come_in_groups_get_no_interval_that_counts_them_one_by_one(make, tmp_path, html):
+    def whiskers(page):
+        drawings = re.findall(r'<svg class="reliability".*?</svg>', page, re.DOTALL)
+        return len(drawings), sum(drawing.count('"span model"') for drawing in drawings)
+
+    assert whiskers(html) == (4, 0)
+    assert "Wilson intervals, left out on imdb and yelp, whose texts come in groups" in text_of(html)
+    assert "Both count texts one by one, though those of imdb and yelp come in groups." in text_of(html)
+    folder = make(tmp_path / "run", n=60)
+    for path in folder.glob("**/gold/*.jsonl"):
+        rows = [json.loads(line) for line in path.read_text().splitlines()]
+        write_lines(path, [row | {"about": {}} for row in rows])
+    alone = build([folder], replicates=50)
+    assert whiskers(alone)[1] > 8 and "come in groups" not in text_of(alone)
 
 
 def test_every_interval_says_how_it_was_made_on_every_set(html):
