@@ -111,11 +111,9 @@ def score_run(
 
     A temperature is fitted on dev where dev's predictions have scores; it is kept in fits/, the ledger says what it
     was fitted on, and each scores/NAME.json shows its effect. A shifted test set also has the "drop" from the first.
+    It writes: call it with the folder's lock held (runs.writing, runs.holding).
     """
-    if not (folder / "card.json").exists():
-        seeds = sorted(path.parent.name for path in folder.glob("seed-*/card.json"))
-        which = f"; it holds the runs {', '.join(seeds)}: score each" if seeds else "; is it a run folder of heldout?"
-        raise Refused(f"{folder}: holds no card.json{which}")
+    refuse_no_run(folder)
     card = read_card(folder / "card.json")
     names = names_of(folder) if data is None else [data]
     read = {name: read_data(folder, name, card) for name in names}
@@ -140,6 +138,14 @@ def score_run(
         write_json(folder / "scores" / f"{name}.json", row)
         scored[name] = row
     return scored
+
+
+def refuse_no_run(folder: Path) -> None:
+    """Refused where a folder holds no card.json, naming the runs of its seeds where it has them."""
+    if not (folder / "card.json").exists():
+        seeds = sorted(path.parent.name for path in folder.glob("seed-*/card.json"))
+        which = f"; it holds the runs {', '.join(seeds)}: score each" if seeds else "; is it a run folder of heldout?"
+        raise Refused(f"{folder}: holds no card.json{which}")
 
 
 def read_data(folder: Path, name: str, card: Card) -> tuple[list[Example], list[Prediction]]:

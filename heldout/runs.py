@@ -109,17 +109,9 @@ def writing(folder: Path, *, resume: bool = False) -> Iterator[Path]:
     state = folder / "run.json"
     try:
         folder.mkdir(parents=True, exist_ok=True)
-        lock = (folder / "lock").open("a")
     except OSError as error:
         raise Refused(f"{folder}: cannot be written in ({error.strerror}); choose another --out") from None
-    with lock:
-        try:
-            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except OSError:
-            owner = json.loads(state.read_text()) if state.exists() else {}
-            raise Refused(
-                f"{folder}: process {owner.get('pid', '?')} is writing here; wait for it or stop it"
-            ) from None
+    with holding(folder):
         # With the lock held: a run that ended while we looked counts as one.
         if not resume:
             refuse_taken(folder)
@@ -134,6 +126,27 @@ def writing(folder: Path, *, resume: bool = False) -> Iterator[Path]:
                 write_json(state, {"state": "failed"} | mark)
             raise
         write_json(state, {"state": "done"} | mark)
+
+
+@contextmanager
+def holding(folder: Path) -> Iterator[Path]:
+    """Hold the lock of a run folder that is there, to add files to it; its state stays what it is.
+
+    Refused when another live process holds it.
+    """
+    try:
+        lock = (folder / "lock").open("a")
+    except OSError as error:
+        raise Refused(f"{folder}: cannot be written in ({error.strerror}); choose another --out") from None
+    with lock:
+        try:
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except OSError:
+            state = folder / "run.json"
+            owner = json.loads(state.read_text()) if state.exists() else {}
+            who = f"process {owner.get('pid', '?')}" if owner.get("state") == "running" else "another process"
+            raise Refused(f"{folder}: {who} is writing here; wait for it or stop it") from None
+        yield folder
 
 
 def environment() -> dict[str, Any]:

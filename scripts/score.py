@@ -13,13 +13,13 @@ from typing import Any
 
 from heldout.errors import Refused
 from heldout.eval.fits import fit_temperature
-from heldout.eval.score import read_pair, score, score_run
+from heldout.eval.score import read_pair, refuse_no_run, score, score_run
 from heldout.eval.statistics import REPLICATES
 from heldout.eval.table import BINS
 from heldout.eval.text import render
 from heldout.options import option, positional
 from heldout.records import read_card
-from heldout.runs import write_json
+from heldout.runs import holding, write_json
 
 
 @dataclass(frozen=True)
@@ -48,7 +48,9 @@ def run(options: Options) -> int:
     files = {"--card": options.card, "--gold": options.gold, "--predictions": options.predictions}
     if options.run:
         _refuse_both(options, files)
-        scored: Mapping[str, Any] = score_run(Path(options.run), options.data, **settings)
+        refuse_no_run(Path(options.run))
+        with holding(Path(options.run)) as folder:
+            scored: Mapping[str, Any] = score_run(folder, options.data, **settings)
     else:
         missing = [name for name, file in files.items() if file is None]
         if missing:

@@ -14,7 +14,7 @@ from heldout.eval.statistics import REPLICATES
 from heldout.fits import Fit, read_fit
 from heldout.ledger import Ledger, read_ledger
 from heldout.records import Card, Example, Prediction, content_hash, read_card, read_gold
-from heldout.runs import read_json
+from heldout.runs import holding, read_json
 
 #: What scores/NAME.json holds.
 Scores = Mapping[str, Any]
@@ -170,12 +170,16 @@ def _scores(
         scored = all(prediction.scores is not None for prediction in predictions[name])
         return not _usable(found[name], hashes[name], hashes, _fits(folder) if scored else {})
 
-    if len(predictions) == len(gold) and all(stale(name) for name in predictions):
-        return found | score_run(folder, replicates=replicates)
-    # Dev first: another temperature makes the scores of the tests stale.
-    for name in sorted(predictions, key=lambda name: name != DEV):
-        if stale(name):
-            found |= score_run(folder, name, replicates=replicates)
+    stale_ones = [name for name in predictions if stale(name)]
+    if not stale_ones:
+        return found
+    with holding(folder):
+        if len(stale_ones) == len(gold):
+            return found | score_run(folder, replicates=replicates)
+        # Dev first: another temperature makes the scores of the tests stale.
+        for name in sorted(predictions, key=lambda name: name != DEV):
+            if stale(name):
+                found |= score_run(folder, name, replicates=replicates)
     return found
 
 

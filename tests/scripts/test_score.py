@@ -176,6 +176,33 @@ def test_wrong_calls_are_one_line_and_status_2(
     assert says in captured.err
 
 
+@pytest.mark.parametrize("command", ["score", "report"])
+def test_a_run_that_another_process_writes_is_left_alone(
+    score: Score, capsys: pytest.CaptureFixture[str], command: str
+) -> None:
+    """Scoring rewrites the ledger, which a training run adds to: one of the two would be lost."""
+    assert score(STIPULATED) == 0
+    for name, kind in (("gold", "gold"), ("predictions", "predictions")):
+        Path("run", kind).mkdir(parents=True)
+        Path(f"{name}.jsonl").rename(Path("run", kind, "films.jsonl"))
+    Path("card.json").rename("run/card.json")
+    program = (
+        "import sys\nfrom pathlib import Path\nfrom heldout.runs import writing\n"
+        "with writing(Path('run')):\n    print('held', flush=True)\n    sys.stdin.read()\n"
+    )
+    capsys.readouterr()
+    with subprocess.Popen([sys.executable, "-c", program], stdin=-1, stdout=-1) as other:
+        assert other.stdout is not None
+        assert other.stdout.readline() == b"held\n"
+        before = {path for path in Path("run").rglob("*")}
+        assert main([command, "run"]) == 2
+        assert f"run: process {other.pid} is writing here; wait for it or stop it" in capsys.readouterr().err
+        assert {path for path in Path("run").rglob("*")} == before
+        other.communicate()
+    assert main([command, "run"]) == 0
+    assert json.loads(Path("run/run.json").read_text())["state"] == "done"
+
+
 def test_more_wrong_calls_with_files(score: Score, capsys: pytest.CaptureFixture[str]) -> None:
     assert score(STIPULATED, "--dev-gold", "gold.jsonl") == 2
     assert "--dev-gold and --dev-predictions go together" in capsys.readouterr().err
