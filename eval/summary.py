@@ -4,6 +4,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from heldout.eval.columns import aligned
 from heldout.runs import read_json
 
 
@@ -19,7 +20,7 @@ def summary(folders: Sequence[Path], tests: Sequence[str]) -> str:
         for name, path in found.items()
     ]
     head = ["system", "test set", "n", "metric", "value", "95% interval", "ECE", "ECE after temperature"]
-    return _aligned([head, *rows])
+    return "\n".join(aligned([head, *rows]))
 
 
 def _cells(scores: Mapping[str, Any]) -> list[str]:
@@ -40,9 +41,3 @@ def _number(entry: Mapping[str, Any] | None) -> str:
     if entry is None:
         return ""
     return f"{entry['value']:.3f}" if entry["value"] is not None else str(entry.get("note", ""))
-
-
-def _aligned(rows: Sequence[Sequence[str]]) -> str:
-    widths = [max(len(row[column]) for row in rows) for column in range(len(rows[0]))]
-    lines = ["  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip() for row in rows]
-    return "\n".join(lines)

@@ -1,7 +1,9 @@
 """Scores as text for the terminal: what a stranger can read without knowing scores.json."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any
+
+from heldout.eval.columns import aligned
 
 #: The metric that shows a variant's effect slice by slice: the first of these that the card has.
 SHOWN_BY_SLICE = ("ece", "ece_mass", "nll", "brier")
@@ -38,7 +40,7 @@ def _metrics(scores: Mapping[str, Any]) -> list[str]:
             rows.append(["  if perfectly calibrated", f"{expected['value']:.3f}", f"up to {expected['high']:.3f}"])
         if entry.get("floored"):
             rows.append([f"  {entry['floored']} examples got no probability for gold (counted as 1e-12)"])
-    return _aligned(rows)
+    return aligned(rows)
 
 
 def _slices(scores: Mapping[str, Any]) -> list[str]:
@@ -53,7 +55,7 @@ def _slices(scores: Mapping[str, Any]) -> list[str]:
         if second:
             sources = [scores, *scores["variants"].values()]
             rows[-1] += [_value(source["slices"][key]["metrics"][second]) for source in sources]
-    return _aligned(rows) if len(rows) > 1 else []
+    return aligned(rows) if len(rows) > 1 else []
 
 
 def _drop(scores: Mapping[str, Any]) -> list[str]:
@@ -79,11 +81,3 @@ def _value(entry: Mapping[str, Any]) -> str:
 
 def _interval(entry: Mapping[str, Any]) -> str:
     return "" if entry.get("low") is None else f"{entry['low']:.3f} to {entry['high']:.3f}"
-
-
-def _aligned(rows: Sequence[Sequence[str]]) -> list[str]:
-    """The rows with their columns aligned; a row of one cell is a remark and widens nothing."""
-    columns = max(map(len, rows))
-    full = [row for row in rows if len(row) > 1]
-    widths = [max(len(row[i]) for row in full if i < len(row)) for i in range(columns)]
-    return ["  ".join(f"{cell:<{width}}" for cell, width in zip(row, widths, strict=False)).rstrip() for row in rows]

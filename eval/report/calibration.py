@@ -10,12 +10,11 @@ from markupsafe import Markup
 from heldout.eval.metrics.ece import binned
 from heldout.eval.report.charts import Bin, reliability
 from heldout.eval.report.inputs import DataSet, Inputs
-from heldout.eval.report.tables import Cell, Row, Table, bins_table, metric_cell, slice_name
+from heldout.eval.report.tables import Cell, HtmlTable, Row, bins_table, metric_cell, slice_name
 from heldout.eval.report.wording import bounded, count, listed, measure, title
 from heldout.eval.score import DEV
 from heldout.eval.statistics import group_codes, wilson
-from heldout.eval.table import BINS, tabulate
-from heldout.eval.table import Table as Answers
+from heldout.eval.table import BINS, Table, tabulate
 from heldout.fits import apply
 from heldout.records import Prediction
 
@@ -37,7 +36,7 @@ class Panel:
 
     name: str
     sides: tuple[Side, ...]
-    bins: Table
+    bins: HtmlTable
 
 
 @dataclass(frozen=True)
@@ -46,8 +45,8 @@ class Calibration:
 
     note: str
     panels: tuple[Panel, ...]
-    table: Table | None
-    by_slice: Table | None = None
+    table: HtmlTable | None
+    by_slice: HtmlTable | None = None
 
 
 def calibration(inputs: Inputs) -> Calibration:
@@ -75,7 +74,7 @@ def is_grouped(data: DataSet) -> bool:
     return group_codes(data.examples) is not None
 
 
-def reliability_bins(answers: Answers, *, grouped: bool = False) -> list[Bin]:
+def reliability_bins(answers: Table, *, grouped: bool = False) -> list[Bin]:
     """The equal-width bins of ECE with their counts; every answer is in exactly one.
 
     Each has Wilson's interval of the share right, unless the answers are ``grouped``.
@@ -90,13 +89,13 @@ def reliability_bins(answers: Answers, *, grouped: bool = False) -> list[Bin]:
     return bins
 
 
-def answers_of(inputs: Inputs, data: DataSet) -> Answers | None:
+def answers_of(inputs: Inputs, data: DataSet) -> Table | None:
     """The main system's answers to a set as arrays; None where it has none, or none with scores."""
     predictions = inputs.main.predictions.get(data.name)
     return _scored(inputs, data, predictions) if predictions else None
 
 
-def _scored(inputs: Inputs, data: DataSet, predictions: Sequence[Prediction]) -> Answers | None:
+def _scored(inputs: Inputs, data: DataSet, predictions: Sequence[Prediction]) -> Table | None:
     bins = (_metrics(inputs, data.name).get("ece") or {}).get("bins", BINS)
     answers = tabulate(inputs.card, data.examples, predictions, bins=bins)
     return None if answers.scores is None else answers
@@ -140,17 +139,17 @@ def _heads(first: str) -> tuple[str, ...]:
     return (first, "n", *(f"{title(m)} {when}" for m in SHOWN for when in ("before", "after")), "ECE of chance alone")
 
 
-def _sets_table(inputs: Inputs) -> Table:
+def _sets_table(inputs: Inputs) -> HtmlTable:
     """ECE, NLL and Brier score of every set, as answered and after temperature."""
     rows = []
     for data in [*(test.name for test in inputs.tests), DEV]:
         if data in inputs.main.scores:
             badges = ("fitted on",) if variant(inputs, data).get("in_sample") else ()
             rows.append(_row(data, inputs.main.scores[data], variant(inputs, data), badges))
-    return Table(_heads("set"), tuple(rows))
+    return HtmlTable(_heads("set"), tuple(rows))
 
 
-def _slices_table(inputs: Inputs) -> Table:
+def _slices_table(inputs: Inputs) -> HtmlTable:
     """The same for every slice of the test sets."""
     rows = [
         _row(f"{data.name}, {slice_name(key)}", inputs.main.scores[data.name].get("slices", {}).get(key, {}), part, ())
@@ -158,7 +157,7 @@ def _slices_table(inputs: Inputs) -> Table:
         if data.name in inputs.main.scores
         for key, part in variant(inputs, data.name).get("slices", {}).items()
     ]
-    return Table(_heads("set and slice"), tuple(rows))
+    return HtmlTable(_heads("set and slice"), tuple(rows))
 
 
 def _row(name: str, before: Mapping[str, Any], after: Mapping[str, Any], badges: tuple[str, ...]) -> Row:

@@ -4,12 +4,12 @@ from collections.abc import Mapping
 from typing import Any
 
 from heldout.eval.report.inputs import Inputs, System
-from heldout.eval.report.tables import Cell, Row, Table
+from heldout.eval.report.tables import Cell, HtmlTable, Row
 from heldout.eval.report.wording import count, percent
 from heldout.eval.score import DEV
 
 
-def splits_table(inputs: Inputs) -> Table:
+def splits_table(inputs: Inputs) -> HtmlTable:
     """Train, dev and the test sets of the main run: source, size, labels, what was dropped, noticed and cleaned."""
     rows = []
     for name, split in inputs.main.ledger.splits.items():
@@ -23,7 +23,7 @@ def splits_table(inputs: Inputs) -> Table:
         )
         rows.append(Row(name, cells, ("used for choices",) if name == DEV else ()))
     heads = ("split", "source", "texts used", "labels", "dropped", "noticed, kept", "cleaning")
-    return Table(heads, tuple(rows), prose=True)
+    return HtmlTable(heads, tuple(rows), prose=True)
 
 
 def _counts(counts: Any, none: str = "") -> str:
@@ -31,10 +31,10 @@ def _counts(counts: Any, none: str = "") -> str:
     return ", ".join(f"{str(name).replace('_', ' ')} {count(n)}" for name, n in found if n) or none
 
 
-def overlap_table(inputs: Inputs) -> Table:
+def overlap_table(inputs: Inputs) -> HtmlTable:
     """How many texts of one split also stand in another; pairs of splits that share none are left out."""
     rows = [Row(pair, (Cell(count(n)),)) for pair, n in inputs.main.ledger.overlap.items() if n]
-    return Table(("split / split", "texts of the second in the first"), tuple(rows))
+    return HtmlTable(("split / split", "texts of the second in the first"), tuple(rows))
 
 
 def overlap_note(inputs: Inputs) -> str:
@@ -48,7 +48,7 @@ def overlap_note(inputs: Inputs) -> str:
     )
 
 
-def coverage_table(inputs: Inputs) -> Table:
+def coverage_table(inputs: Inputs) -> HtmlTable:
     """What each system read of each set: texts cut, and tokens lost of all tokens."""
     rows = []
     for system in inputs.systems:
@@ -67,7 +67,7 @@ def coverage_table(inputs: Inputs) -> Table:
                 Cell(f"{count(lost)} of {count(tokens)}", percent(lost / tokens)) if tokens else Cell("not recorded"),
             )
             rows.append(Row(f"{system.name} on {data.name}", cells))
-    return Table(("system and set", "texts answered", "texts cut", "tokens lost"), tuple(rows))
+    return HtmlTable(("system and set", "texts answered", "texts cut", "tokens lost"), tuple(rows))
 
 
 def cut_texts(system: System, data: str) -> tuple[int, int]:

@@ -9,6 +9,7 @@ from markupsafe import escape
 
 from heldout.eval.report.inputs import DataSet, Inputs, System
 from heldout.eval.report.wording import visible
+from heldout.eval.slices import words_of
 from heldout.eval.table import tabulate
 from heldout.records import Example, Prediction
 
@@ -115,7 +116,7 @@ def _fields(text: Mapping[str, Any], room: int) -> tuple[tuple[str, str, str, in
 
 
 def _field(name: str, value: Any, room: int) -> tuple[str, str, str, int]:
-    whole = visible(" ".join(map(str, value)) if isinstance(value, list | tuple) else str(value))
+    whole = visible(words_of(value))
     kept = whole[:WHOLE]
     if len(str(escape(kept)).encode("utf-8", "replace")) > room:
         kept = kept[: room // ESCAPED]

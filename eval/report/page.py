@@ -11,7 +11,7 @@ from heldout.eval.report.inputs import Inputs
 from heldout.eval.report.mistakes import Mistake, Mistakes
 from heldout.eval.report.pictures import Picture, lift_picture, overview
 from heldout.eval.report.provenance import methods, provenance, records
-from heldout.eval.report.tables import Table, metrics_table, slice_table
+from heldout.eval.report.tables import HtmlTable, metrics_table, slice_table
 from heldout.eval.report.verdict import banners, fitted_things, verdict
 from heldout.eval.report.wording import count, listed, opening, sure, title
 from heldout.eval.score import DEV
@@ -24,8 +24,8 @@ class Set:
     name: str
     badges: tuple[str, ...]
     folded: bool
-    slices: Table
-    metrics: Table
+    slices: HtmlTable
+    metrics: HtmlTable
 
 
 @dataclass(frozen=True)
@@ -45,10 +45,10 @@ class Page:
     sets: Sequence[Set]
     calibration: Calibration
     mistakes: Mapping[str, Any]
-    splits: Table
-    overlap: Table
+    splits: HtmlTable
+    overlap: HtmlTable
     overlap_note: str
-    coverage: Table
+    coverage: HtmlTable
     provenance: Sequence[tuple[str, str]]
     records: Sequence[Mapping[str, Any]]
     methods: Sequence[str]

@@ -41,7 +41,7 @@ class Row:
 
 
 @dataclass(frozen=True)
-class Table:
+class HtmlTable:
     """A table: the heads (the first over the row heads) and the rows; one of ``prose`` stands flush left."""
 
     heads: tuple[str, ...]
@@ -54,7 +54,7 @@ def slice_name(key: str) -> str:
     return key.replace("=", ": ", 1)
 
 
-def slice_table(inputs: Inputs, data: str, lifts: Mapping[tuple[str, str], Bounded], best: str) -> Table:
+def slice_table(inputs: Inputs, data: str, lifts: Mapping[tuple[str, str], Bounded], best: str) -> HtmlTable:
     """The main metric on a set and its slices: a column a system, and the lift of the main one where it is known."""
     systems = [system for system in inputs.systems if data in system.scores]
     keys = dict.fromkeys(key for system in systems for key in system.scores[data].get("slices", {}))
@@ -71,7 +71,7 @@ def slice_table(inputs: Inputs, data: str, lifts: Mapping[tuple[str, str], Bound
         few = ("few",) if any(n is not None and n < FEW for n in sizes) else ()
         rows.append(Row(slice_name(key) if key else "all", (size, *cells), few, whole=not key))
     lift = [f"lift over {best}{', points' if inputs.metric in PER_CENT else ''}"] if show_lift else []
-    return Table(("slice", "n", *(system.name for system in systems), *lift), tuple(rows))
+    return HtmlTable(("slice", "n", *(system.name for system in systems), *lift), tuple(rows))
 
 
 def _part(scores: Mapping[str, Any], key: str) -> Mapping[str, Any]:
@@ -106,7 +106,7 @@ def lift_cell(metric: str, difference: Bounded | None) -> Cell:
     return Cell(signed_amount(metric, value), difference_interval(metric, low, high))
 
 
-def metrics_table(inputs: Inputs, data: str) -> Table:
+def metrics_table(inputs: Inputs, data: str) -> HtmlTable:
     """Every metric of every system on one set."""
     systems = [system for system in inputs.systems if data in system.scores]
     names = dict.fromkeys([*inputs.card.metrics, *(m for s in systems for m in s.scores[data].get("metrics", {}))])
@@ -115,10 +115,10 @@ def metrics_table(inputs: Inputs, data: str) -> Table:
         entries = [system.scores[data].get("metrics", {}).get(name) for system in systems]
         if any(entry is not None for entry in entries):
             rows.append(Row(title(name), tuple(metric_cell(name, entry) for entry in entries)))
-    return Table(("metric", *(system.name for system in systems)), tuple(rows))
+    return HtmlTable(("metric", *(system.name for system in systems)), tuple(rows))
 
 
-def bins_table(sides: Sequence[tuple[str, Sequence[Any]]]) -> Table:
+def bins_table(sides: Sequence[tuple[str, Sequence[Any]]]) -> HtmlTable:
     """The numbers of reliability diagrams: a row a bin that holds answers on either side."""
     heads = ["confidence"]
     for name, _ in sides:
@@ -137,4 +137,4 @@ def bins_table(sides: Sequence[tuple[str, Sequence[Any]]]) -> Table:
             ]
             first = side_by_side[0]
             rows.append(Row(f"{percent(first.low)} to {percent(first.high)}", tuple(cells)))
-    return Table(tuple(heads), tuple(rows))
+    return HtmlTable(tuple(heads), tuple(rows))

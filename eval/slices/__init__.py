@@ -64,12 +64,11 @@ def parts(slice_: Slice, pairs: Sequence[tuple[Example, Prediction]]) -> dict[st
     return {f"{slice_.name}={part}": rows[part] for part in given if rows[part]}
 
 
-def words_of(text: Mapping[str, object]) -> str:
-    """The text fields of an example as one string, a line a field; a list of words is joined by spaces."""
-    fields = []
-    for value in text.values():
-        if isinstance(value, str):
-            fields.append(value)
-        elif isinstance(value, list):
-            fields.append(" ".join(word for word in value if isinstance(word, str)))
-    return "\n".join(fields)
+def text_of(text: Mapping[str, object]) -> str:
+    """The text fields of an example as one string, a line a field."""
+    return "\n".join(map(words_of, text.values()))
+
+
+def words_of(field: object) -> str:
+    """One text field as a string; a list of words is joined by spaces."""
+    return " ".join(map(str, field)) if isinstance(field, list | tuple) else str(field)

@@ -4,7 +4,7 @@ The borders suit a sentence (SST has 19 words on average), a paragraph, a review
 often cut at (about 200 words), one that fits 512 tokens (about 400 words), and one that fits no such limit.
 """
 
-from heldout.eval.slices import Slice, words_of
+from heldout.eval.slices import Slice, text_of
 from heldout.records import Example, Prediction
 
 BORDERS = (20, 50, 200, 400)
@@ -12,7 +12,7 @@ NAMES = ("up to 20 words", "21-50 words", "51-200 words", "201-400 words", "over
 
 
 def _value(example: Example, prediction: Prediction) -> str:
-    words = len(words_of(example.text).split())
+    words = len(text_of(example.text).split())
     return NAMES[sum(words > border for border in BORDERS)]
 
 

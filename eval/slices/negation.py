@@ -27,7 +27,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from heldout.eval.slices import Slice, words_of
+from heldout.eval.slices import Slice, text_of
 from heldout.records import Example, Prediction
 
 FOLDER = Path(__file__).parent
@@ -101,7 +101,7 @@ def _phrases(key: str) -> Phrases:
 
 
 def _value(example: Example, prediction: Prediction) -> str:
-    return IN_SCOPE if in_scope(words_of(example.text)) else REST
+    return IN_SCOPE if in_scope(text_of(example.text)) else REST
 
 
 SLICE = Slice("negation", _value, order=(IN_SCOPE, REST))
