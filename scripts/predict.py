@@ -13,7 +13,7 @@ from pathlib import Path
 
 from heldout.data.fitted import compare, read_fitted
 from heldout.data.prepare import load, parse_tests
-from heldout.data.sources import SourceOptions
+from heldout.data.sources import SourceOptions, refuse_idle_labels
 from heldout.errors import Refused
 from heldout.eval.score import score_run
 from heldout.eval.summary import summary
@@ -63,6 +63,7 @@ def run(options: Options) -> int:
         )
         for name, source in data.items()
     }
+    refuse_idle_labels(options.label, loaded)
     fitted = read_fitted(folder)
     compared = {name: compare(name, loaded[name], fitted, allow=options.allow_fitted_test) for name in data}
     system = load_system(

@@ -20,7 +20,7 @@ from heldout.data.duplicates import counted
 from heldout.data.files import stem
 from heldout.data.labels import in_order
 from heldout.data.prepare import load
-from heldout.data.sources import Loaded, SourceOptions
+from heldout.data.sources import Loaded, SourceOptions, refuse_idle_labels
 from heldout.data.texts import Texts
 
 #: Lengths are shown at these percentiles of words (split at white space), and the longest.
@@ -46,6 +46,7 @@ def check(task: str, sources: Sequence[str], options: SourceOptions, seed: int =
         name: load(task, source, options, name=name, names=list(named), limit=options.limit, seed=seed)
         for name, source in named.items()
     }
+    refuse_idle_labels(options.label, loaded)
     texts = Texts(loaded)
     at = {name: texts.positions(name, split.examples) for name, split in loaded.items()}
     across = []

@@ -85,13 +85,14 @@ def _sample(table: Table, rows: Iterator[Row], reading: Reading, keep: int, seed
     text = column(table, reading.columns.get("text"), TEXT, "text")
     classes, room = table.names.get(label or "", ()), 2 * keep
     heaps: dict[str, list[tuple[int, int, Row]]] = {}
-    counts, dropped, seen, stopped = Counter[str](), Counter[str](), 0, 0
+    counts, dropped, values, seen, stopped = Counter[str](), Counter[str](), set[str](), 0, 0
     for row in chain([first], rows):
         if seen == LOOK:
             stopped = LOOK
             break
         seen += 1
         value, words = raw_label(row.values.get(label or ""), classes), str(row.values.get(text or "") or "").strip()
+        values.add(value)
         if label and label_names([value], with_numbers(reading.labels, classes))[value] is None:
             dropped["no_label"] += 1
         elif text and not words:
@@ -104,7 +105,8 @@ def _sample(table: Table, rows: Iterator[Row], reading: Reading, keep: int, seed
     left_out = counts.total() - len(kept)
     found = {"rows_streamed": seen, "stopped_looking_after_rows": stopped, "left_out_by_limit": left_out}
     notes = {key: n for key, n in found.items() if n}
-    return replace(table, rows=sorted(kept, key=lambda row: row.number), notes=notes, dropped=dict(dropped))
+    kept.sort(key=lambda row: row.number)
+    return replace(table, rows=kept, notes=notes, dropped=dict(dropped), values=frozenset(values))
 
 
 def _push(heap: list[tuple[int, int, Row]], room: int, entry: tuple[int, int, Row]) -> None:

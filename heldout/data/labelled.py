@@ -51,7 +51,7 @@ def read_labelled(
 ) -> Loaded:
     """Examples of a label task; Refused naming row and value for a label outside ``known`` where that is given."""
     texts = read_texts(table, reading)
-    golds = _golds(table, reading, known, binary)
+    golds, values = _golds(table, reading, known, binary)
     ids, notes = _ids(table, reading)
     about = _about_columns(table, reading)
     dropped = Counter(table.dropped)
@@ -70,10 +70,13 @@ def read_labelled(
         notes["texts_cleaned"] = texts.cleaned
     cleaning = CLEANING if texts.cleaned is not None else ()
     kept = tuple(examples)
-    return Loaded(table.source, kept, content_hash(kept), dict(dropped), {**table.notes, **notes}, cleaning)
+    return Loaded(table.source, kept, content_hash(kept), dict(dropped), {**table.notes, **notes}, cleaning, values)
 
 
-def _golds(table: Table, reading: Reading, known: Collection[str], binary: Mapping[str, str]) -> list[str | None]:
+def _golds(
+    table: Table, reading: Reading, known: Collection[str], binary: Mapping[str, str]
+) -> tuple[list[str | None], frozenset[str]]:
+    """The label of every row, and the values that --label may name: those there are, a ClassLabel's and its numbers."""
     name = need_column(table, reading.columns.get("label"), LABEL, "label")
     classes = table.names.get(name, ())
     raw = [raw_label(row.values.get(name), classes) for row in table.rows]
@@ -86,7 +89,8 @@ def _golds(table: Table, reading: Reading, known: Collection[str], binary: Mappi
                     f"{table.source}, {row.place}: label {_shown(value)} is not one of {', '.join(known)}"
                     f"{nearest(label, list(known))}; name it with --label {value}=LABEL (or {value}=- to leave it out)"
                 )
-    return [named[value] for value in raw]
+    values = table.values | named.keys() | {*classes, *map(str, range(len(classes)))}
+    return [named[value] for value in raw], frozenset(values - {""})
 
 
 def _ids(table: Table, reading: Reading) -> tuple[list[str], dict[str, int]]:

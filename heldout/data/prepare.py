@@ -15,7 +15,7 @@ from pathlib import Path
 
 from heldout.data.duplicates import Match, counted, fold
 from heldout.data.fitted import refusal, same_place, write_train_texts
-from heldout.data.sources import Loaded, SourceOptions, read, reading
+from heldout.data.sources import Loaded, SourceOptions, read, reading, refuse_idle_labels
 from heldout.data.splits import carve, limited
 from heldout.data.task import Data, load_task
 from heldout.data.texts import Texts
@@ -120,6 +120,7 @@ def prepare(
     for name, source in (({"dev": dev} if dev else {}) | dict(tests)).items():
         limit = options.dev_size if name == "dev" else options.limit_test
         loaded[name] = load(task, source, options, name=name, names=names, labels=card.labels, limit=limit, seed=seed)
+    refuse_idle_labels(options.label, loaded)
     texts = Texts(loaded, _excluded(data, options, names))
     loaded["train"] = _without_excluded(loaded["train"], texts, card)
     for name in loaded:

@@ -15,9 +15,11 @@ from heldout.data.table import Table
 from heldout.data.tables import read_table
 from heldout.errors import Refused
 from heldout.ledger import Split
-from heldout.options import option
+from heldout.options import nearest, option
 from heldout.records import Example, content_hash
 
+#: How many labels an error names.
+SHOWN = 20
 HUB_ID = re.compile(r"(?P<name>[\w.-]+/[\w.-]+)(@(?P<config>[\w.-]+))?(:(?P<split>[\w.\[\]%:+-]+))?")
 
 
@@ -38,7 +40,10 @@ class SourceOptions:
 
 @dataclass(frozen=True)
 class Loaded:
-    """One source as examples: its hash, what was dropped and why, what was noticed and kept, how it was cleaned."""
+    """One source as examples: its hash, what was dropped and why, what was noticed and kept, how it was cleaned.
+
+    ``values`` are the label values as they stand in the source, which --label renames.
+    """
 
     source: str
     examples: tuple[Example, ...]
@@ -46,6 +51,7 @@ class Loaded:
     dropped: Mapping[str, int] = field(default_factory=dict)
     notes: Mapping[str, int] = field(default_factory=dict)
     cleaning: tuple[str, ...] = ()
+    values: frozenset[str] = frozenset()
 
     def keep(self, examples: Sequence[Example], *, dropped: Mapping[str, int] | None = None) -> "Loaded":
         """The same source with these of its examples; ``dropped`` is added to what was dropped."""
@@ -80,6 +86,21 @@ def reading(options: SourceOptions, name: str, names: Collection[str]) -> Readin
         encoding=names_.encoding(last(options.encoding, "utf-8")),
         clean=names_.choice("--clean", last(options.clean, "auto"), names_.CLEAN),
     )
+
+
+def refuse_idle_labels(values: Sequence[str], loaded: Mapping[str, Loaded]) -> None:
+    """Refused for a --label value that renames nothing in any of the splits: a typing error, or meant for another."""
+    for value in values:
+        renamed = {name: names_.pairs("--label", [value], name, loaded) for name in loaded}
+        meant = [name for name in loaded if renamed[name]]
+        there = sorted({known for name in meant for known in loaded[name].values})
+        asked = next(left for name in meant for left in renamed[name])
+        if asked not in there:
+            shown = ", ".join(there[:SHOWN]) + (", …" if len(there) > SHOWN else "")
+            raise Refused(
+                f"--label {value}: no row of {', '.join(meant)} has the label {asked!r}{nearest(asked, there)}; "
+                f"the labels there are {shown} (splits of this call: {', '.join(loaded)})"
+            )
 
 
 def read(source: str, reading: Reading, *, keep: int | None = None, seed: int = 0) -> Table:

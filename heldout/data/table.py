@@ -21,7 +21,8 @@ class Row:
 class Table:
     """A source as read. ``names`` holds the names of integer labels by column (a ClassLabel feature of the hub's sets);
     ``markup`` says that the source is known to hold HTML; ``notes`` counts what was noticed while reading, ``dropped``
-    the rows that cannot be examples and are not among ``rows`` (of a stream, of which only a sample is kept)."""
+    the rows that cannot be examples and are not among ``rows`` (of a stream, of which only a sample is kept), and
+    ``values`` are all of the stream's label values."""
 
     source: str
     stem: str
@@ -31,6 +32,7 @@ class Table:
     notes: Mapping[str, int] = field(default_factory=dict)
     markup: bool = False
     dropped: Mapping[str, int] = field(default_factory=dict)
+    values: frozenset[str] = frozenset()
 
 
 def column(table: Table, wanted: str | None, defaults: Sequence[str], purpose: str) -> str | None:

@@ -45,6 +45,17 @@ def test_an_option_for_one_source_begins_with_its_name(sources):
     assert checked.sources["first"]["n"] == 3
 
 
+def test_a_label_option_that_renames_nothing_is_refused(sources):
+    with pytest.raises(
+        Refused, match=r"--label post=-: no row of first, first-2 has the label 'post'; did you mean pos\?"
+    ):
+        check("sentiment", sources, SourceOptions(label=("pos=-", "post=-")))
+    # A value of one source is enough, but not for another.
+    check("sentiment", sources, SourceOptions(label=("pos=positive",)))
+    with pytest.raises(Refused, match=r"no row of first has the label 'pos'; the labels there are -1, 0, 1 \(splits"):
+        check("sentiment", sources, SourceOptions(label=("first:pos=positive",)))
+
+
 def test_one_class_is_no_fault_of_a_source_that_is_only_looked_at(tmp_path):
     (tmp_path / "a.csv").write_text("text,label\nfine,1\n")
     assert check("sentiment", [str(tmp_path / "a.csv")], SourceOptions()).sources["a"]["labels"] == {"positive": 1}

@@ -105,10 +105,11 @@ print(streamed.examples[0].id)
 STREAM = """
 from heldout.data import hub
 from heldout.data.prepare import load
-from heldout.data.sources import SourceOptions
+from heldout.data.sources import SourceOptions, refuse_idle_labels
 hub.LOOK = {look}
-options = SourceOptions(column=("label=verdict",), label=("0=-",) if {drop} else ())
-loaded = load("sentiment", "made-up/reviews:train", options, limit=6, seed=3)
+options = SourceOptions(column=("label=verdict",), label={labels})
+loaded = load("sentiment", "{source}:train", options, limit=6, seed=3)
+refuse_idle_labels(options.label, {{"train": loaded}})
 print(len(loaded.examples), dict(sorted(loaded.dropped.items())), dict(sorted(loaded.notes.items())))
 """
 
@@ -118,21 +119,30 @@ def test_every_streamed_row_is_accounted_for_and_not_only_the_sample(hub, tmp_pa
     import pyarrow
     import pyarrow.parquet
 
-    bare = [{"review": "  ", "verdict": 1}] * 3 + [{"review": "who knows", "verdict": -1}] * 5
+    odd = [{"review": "  ", "verdict": 1}] * 3 + [{"review": "who knows", "verdict": -1}] * 5
     path = hub.folder / "datasets" / "made-up" / "reviews" / "data" / "train.parquet"
-    pyarrow.parquet.write_table(pyarrow.Table.from_pylist([*words("train", 40), *bare]), path)
-    done = hub.run(STREAM.format(look=1000, drop=False), tmp_path / "home")
-    wanted = "6 {'empty_text': 3, 'no_label': 5} {'left_out_by_limit': 34, 'rows_streamed': 48}"
-    assert done.stdout.strip() == wanted, done.stderr
-    done = hub.run(STREAM.format(look=1000, drop=True), tmp_path / "home")
-    wanted = "6 {'empty_text': 3, 'no_label': 25} {'left_out_by_limit': 14, 'rows_streamed': 48}"
-    assert done.stdout.strip() == wanted, done.stderr
+    pyarrow.parquet.write_table(pyarrow.Table.from_pylist([*words("train", 40), *odd]), path)
+    for labels, bare, left in (((), 5, 34), (("0=-",), 25, 14)):
+        done = hub.run(STREAM.format(source="made-up/reviews", look=1000, labels=labels), tmp_path / "home")
+        wanted = f"6 {{'empty_text': 3, 'no_label': {bare}}} {{'left_out_by_limit': {left}, 'rows_streamed': 48}}"
+        assert done.stdout.strip() == wanted, done.stderr
+
+
+def test_a_label_that_a_stream_drops_from_its_first_to_its_last_row_was_there(hub, tmp_path):
+    folder = hub.folder / "datasets" / "made-up" / "plain"
+    folder.mkdir(parents=True)
+    rows = [{"review": f"text {n}", "verdict": ("pos", "neg", "so so")[n % 3]} for n in range(30)]
+    (folder / "train.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
+    done = hub.run(STREAM.format(source="made-up/plain", look=1000, labels=("so so=-",)), tmp_path / "home")
+    assert done.stdout.startswith("6 {'no_label': 10} "), done.stderr
+    done = hub.run(STREAM.format(source="made-up/plain", look=1000, labels=("so-so=-",)), tmp_path / "home")
+    assert "Refused: --label so-so=-: no row of train has the label 'so-so'; did you mean so so?" in done.stderr
 
 
 def test_a_stream_that_is_not_read_to_its_end_says_so(hub, tmp_path):
     offer(hub, "parquet")
     for look, note in ((30, "'rows_streamed': 30, 'stopped_looking_after_rows': 30"), (40, "'rows_streamed': 40")):
-        done = hub.run(STREAM.format(look=look, drop=False), tmp_path / "home")
+        done = hub.run(STREAM.format(source="made-up/reviews", look=look, labels=()), tmp_path / "home")
         assert done.stdout.strip() == f"6 {{}} {{'left_out_by_limit': {look - 6}, {note}}}", done.stderr
 
 

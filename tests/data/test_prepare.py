@@ -221,6 +221,19 @@ def test_excluding_every_example_of_a_label_is_refused(folder):
         prepared(folder, "--exclude", gone)
 
 
+@pytest.mark.parametrize("flag", ["--column", "--label"])
+def test_an_option_for_a_split_that_is_not_there_is_refused_naming_those_that_are(folder, flag):
+    value = {"--column": "ylep:text=text", "--label": "ylep:positive=negative"}[flag]
+    with pytest.raises(Refused, match=rf"{flag} {value}.*splits of this call: .*train.*yelp"):
+        prepared(folder, flag, value)
+
+
+def test_a_label_that_is_only_in_what_a_limit_leaves_out_can_still_be_renamed(folder):
+    write(folder, "test", [*(row(n) for n in range(100, 120)), row(120) | {"label": "mixed"}])
+    result = prepared(folder, "--limit-test", "2", "--label", "mixed=-")
+    assert result.splits["test"].dropped == {"no_label": 1}
+
+
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
