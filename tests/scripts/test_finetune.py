@@ -142,6 +142,7 @@ def test_a_predict_that_is_refused_leaves_the_run_as_it_was(run, tmp_path, capsy
     (tmp_path / "odd.csv").write_text("text,label\na tender song,positive\nso so,mixed\n")
     sets = ["--data", f"good={tmp_path / 'good.csv'}", "--data", f"odd={tmp_path / 'odd.csv'}"]
     refused(capsys, ["predict", str(copy), *sets, "--precision", "fp32"], "odd.csv", "row 2", "'mixed'")
+    refused(capsys, ["predict", str(copy), *sets, "--label", "mixed=-", "--label", "7=positive"], "no row", "'7'")
     assert {path: path.read_bytes() for path in copy.rglob("*") if path.is_file()} == before
 
 
@@ -216,7 +217,7 @@ def test_five_labels_can_be_learned_and_scored(tiny_model, tmp_path, capsys):
     rows = [f"{words}{' '.join(filler.choices('abcdefghijklmnop', k=8))},{n % 5}" for n, words in enumerate(mixed)]
     data = tmp_path / "stars.csv"
     data.write_text("text,label\n" + "\n".join(rows) + "\n")
-    names = ["very negative", "negative", "neutral", "positive", "very positive"]
+    names = ["awful", "poor", "fair", "good", "great"]
     labels = [word for row, name in enumerate(names) for word in ("--label", f"{row}={name}")]
     words = [
         "finetune",
