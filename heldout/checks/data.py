@@ -22,6 +22,7 @@ from heldout.data.labels import in_order
 from heldout.data.prepare import load
 from heldout.data.sources import Loaded, SourceOptions, refuse_idle_labels
 from heldout.data.texts import Texts
+from heldout.eval.columns import aligned
 
 #: Lengths are shown at these percentiles of words (split at white space), and the longest.
 PERCENTILES = (5, 50, 95)
@@ -89,7 +90,8 @@ def show(checked: Checked) -> str:
     """The table, then a line for each two sources, then what was noticed while reading."""
     head = ["name", "kept", "labels", "dropped", "exact", "near", "words p5", "median", "p95", "longest"]
     rows = [head, *(_row(name, entry) for name, entry in checked.sources.items())]
-    lines = [*_aligned(rows), ""]
+    # Names, labels and drops to the left, numbers to the right.
+    lines = [*aligned(rows, right=set(range(len(head))) - {0, 2, 3}), ""]
     for pair in checked.across:
         lines.append(
             f"{pair['exact']} of {pair['n']} texts of {pair['of']} stand in {pair['in']}, {pair['near']} more nearly"
@@ -118,15 +120,3 @@ def _row(name: str, entry: Mapping[str, Any]) -> list[str]:
 
 def _words(key: str) -> str:
     return key.replace("_", " ")
-
-
-def _aligned(rows: Sequence[Sequence[str]]) -> list[str]:
-    """Columns of text to the left, of numbers to the right."""
-    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
-    left = {0, 2, 3}
-    return [
-        "  ".join(
-            cell.ljust(w) if n in left else cell.rjust(w) for n, (cell, w) in enumerate(zip(row, widths, strict=True))
-        )
-        for row in rows
-    ]
