@@ -91,13 +91,14 @@ def refuse_taken(folder: Path) -> None:
 
     A run that failed before it made anything (a model that could not be loaded) is not in the way of the next try.
     """
-    if (folder / "run.json").exists() and not _came_to_nothing(folder):
+    path = folder / "run.json"
+    if path.exists() and not (read_json(path).get("state") == "failed" and came_to_nothing(folder)):
         raise Refused(f"{folder}: holds a run already; continue it with --resume or choose another --out")
 
 
-def _came_to_nothing(folder: Path) -> bool:
-    made = any((folder / name).exists() for name in ("checkpoints", "model", "predictions"))
-    return not made and bool(read_json(folder / "run.json").get("state") == "failed")
+def came_to_nothing(folder: Path) -> bool:
+    """Whether a run folder holds nothing that work went into: no checkpoint, model or prediction."""
+    return not any((folder / name).exists() for name in ("checkpoints", "model", "predictions"))
 
 
 @contextmanager

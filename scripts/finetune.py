@@ -12,19 +12,22 @@ import dataclasses
 import json
 import shlex
 import shutil
+import signal
 import sys
-from collections.abc import Sequence
-from contextlib import AbstractContextManager, nullcontext
+from collections.abc import Iterator, Sequence
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from pathlib import Path
+from types import FrameType
 from typing import Any
 
 from heldout.baselines import find, write_baseline_run
 from heldout.data.prepare import Prepared, PrepareOptions, parse_tests, prepare
-from heldout.errors import Refused
+from heldout.errors import Failed, Refused
 from heldout.eval.score import score_run
 from heldout.eval.summary import summary
+from heldout.ledger import read_ledger
 from heldout.options import REQUIRED, option, positional, to_json
-from heldout.runs import environment, read_json, refuse_taken, write_json, write_lines, writing
+from heldout.runs import came_to_nothing, environment, read_json, refuse_taken, write_json, write_lines, writing
 from heldout.tasks import load_task
 from heldout.train.finetune import FitOptions, Job, finetune, is_main_process
 from heldout.train.progress import say
@@ -55,9 +58,8 @@ class Options(PrepareOptions, FitOptions):
 def run(options: Options) -> int:
     """Prepare the splits, train, predict, fit the baselines, score; print what came out."""
     out, seeds = Path(options.out), _seeds(options.seeds)
-    if not options.resume:
-        refuse_taken(out)
-    _same_options(out, options)
+    if is_main_process():
+        _same_options(out, options) if options.resume else refuse_taken(out)
     load_task(options.task)
     for kind in set(options.baseline) - {"none"}:
         find(kind)
@@ -70,7 +72,7 @@ def run(options: Options) -> int:
         seed=options.seed,
     )
     folders = {seed: out / f"seed-{seed}" for seed in seeds} or {options.seed: out}
-    with _held(out, options):
+    with _stoppable(), _held(out, options):
         _write(out / "options.json", to_json(options))
         for seed, folder in folders.items():
             one = dataclasses.replace(options, seed=seed)
@@ -85,16 +87,15 @@ def run(options: Options) -> int:
 
 def _one_run(folder: Path, options: Options, prepared: Prepared) -> None:
     """Everything of one run folder; what is there already is not made again."""
-    if is_main_process() and not (folder / "ledger.json").exists():
-        _write(folder / "options.json", to_json(options))
-        write_json(folder / "environment.json", environment())
-        prepared.write(folder)
+    if is_main_process():
+        _begin(folder, options, prepared)
     splits = prepared.splits
     job = Job(
         folder=folder,
         task=load_task(options.task),
         card=prepared.card,
         train=splits["train"].examples,
+        train_hash=splits["train"].hash,
         dev=splits["dev"].examples,
         dev_hash=splits["dev"].hash,
         options=options,
@@ -104,6 +105,19 @@ def _one_run(folder: Path, options: Options, prepared: Prepared) -> None:
     _predict(folder, finetune(job), prepared)
     if is_main_process():
         score_run(folder)
+
+
+def _begin(folder: Path, options: Options, prepared: Prepared) -> None:
+    """Write what a run starts from; Refused where it has begun on data that have changed since."""
+    if came_to_nothing(folder):
+        write_json(folder / "options.json", to_json(options))
+        write_json(folder / "environment.json", environment())
+        prepared.write(folder)
+        return
+    before = read_ledger(folder).splits
+    for name, split in prepared.ledger.splits.items():
+        if name not in before or before[name]["hash"] != split["hash"]:
+            raise Refused(f"{folder}: {name} ({split['source']}) has changed since the run began; choose another --out")
 
 
 def _predict(folder: Path, system: System, prepared: Prepared) -> None:
@@ -134,6 +148,22 @@ def _baselines(out: Path, options: Options, prepared: Prepared) -> None:
 def _held(folder: Path, options: Options) -> AbstractContextManager[Any]:
     """The run folder held for writing; of several processes only the main one writes."""
     return writing(folder, resume=options.resume) if is_main_process() else nullcontext()
+
+
+@contextmanager
+def _stoppable() -> Iterator[None]:
+    """A signal outside of training (which makes a checkpoint first) ends the command with the way to go on."""
+
+    def stop(number: int, frame: FrameType | None) -> None:
+        raise KeyboardInterrupt
+
+    before = signal.signal(signal.SIGTERM, stop)
+    try:
+        yield
+    except KeyboardInterrupt:
+        raise Failed(f"stopped; continue with: {_resume_hint()}") from None
+    finally:
+        signal.signal(signal.SIGTERM, before)
 
 
 def _is_done(folder: Path) -> bool:
@@ -169,8 +199,10 @@ def _seeds(text: str) -> list[int]:
 
 
 def _resume_hint() -> str:
-    words = sys.argv[1:] if sys.argv[0].endswith(("heldout", "__main__.py")) else ["finetune", "…"]
-    return "heldout " + shlex.join([*(word for word in words if word != "--resume"), "--resume"])
+    words = [word for word in sys.argv[1:] if word != "--resume"]
+    if words[:1] != ["finetune"]:
+        return "the same command with --resume"
+    return f"heldout {shlex.join([*words, '--resume'])}"
 
 
 def _print(options: Options, folders: Sequence[Path]) -> None:

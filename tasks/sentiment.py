@@ -16,6 +16,7 @@ import numpy as np
 from torch import Tensor
 from transformers import AutoModelForSequenceClassification, PreTrainedTokenizerFast
 
+from heldout.errors import Refused
 from heldout.records import Example, Prediction
 from heldout.train.losses import cross_entropy
 from heldout.train.task import Encoded, Encoding, Logits, Long, Task
@@ -40,6 +41,8 @@ def encode(examples: Sequence[Example], encoding: Encoding) -> Encoded:
     """Windows of at most ``max_length`` tokens; the windows of one example share its weight equally."""
     frame = _frame(encoding.tokenizer)
     room = encoding.max_length - len(frame.before) - len(frame.after)
+    if room < 1:
+        raise Refused(f"--max-length {encoding.max_length}: leaves no token of the text; give more")
     rows: list[list[Window]] = []
     seen: list[dict[str, int]] = []
     ids_of_label = {label: row for row, label in enumerate(encoding.labels)}
@@ -108,6 +111,8 @@ def _frame(tokenizer: PreTrainedTokenizerFast) -> Frame:
     special = whole["special_tokens_mask"]
     ids = whole["input_ids"]
     types = whole.get("token_type_ids", [0] * len(ids))
+    if 0 not in special or 1 not in special:
+        raise Refused("the tokenizer puts no special tokens around a text ([CLS] … [SEP]); give an encoder's tokenizer")
     first = special.index(0)
     last = len(special) - special[::-1].index(0)
     return Frame(tuple(ids[:first]), tuple(ids[last:]), tuple(types[:first]), tuple(types[last:]), types[first])

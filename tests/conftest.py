@@ -11,6 +11,8 @@ CHROMIUM = Path("/usr/bin/chromium")
 # Nothing in the tests may reach for a hub; the test of the hub's protocol sets its own endpoint in a child process.
 os.environ.setdefault("HF_HUB_OFFLINE", "1")
 os.environ.setdefault("TOKENIZERS_PARALLELISM", "false")
+# A model of two layers has nothing to share out: a second thread only waits, and on a busy machine for seconds.
+os.environ.setdefault("OMP_NUM_THREADS", "1")
 
 
 def _skip(reason: str) -> None:

@@ -5,11 +5,14 @@
 No generator state is kept: dropout is a function of seed and step (loop.py), the order of examples of the plan.
 """
 
+import errno
 import hashlib
 import json
+import re
 import shutil
 import sys
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -18,6 +21,7 @@ from safetensors import SafetensorError
 from safetensors.torch import load_file, load_model, save_file, save_model
 from torch import nn
 
+from heldout.errors import Failed
 from heldout.runs import atomic
 
 FILES = ("model.safetensors", "optimizer.safetensors")
@@ -28,19 +32,31 @@ def save(folder: Path, model: nn.Module, optimizer: torch.optim.Optimizer, state
     target = folder / "checkpoints" / f"step-{state['step']}"
     with atomic(target) as temporary:
         temporary.mkdir()
-        try:
+        with disk_errors():
             save_model(model, str(temporary / FILES[0]))
             save_file(_optimizer_tensors(optimizer), str(temporary / FILES[1]))
-        except SafetensorError as error:
-            # safetensors reports a full disk with an exception of its own; to ``atomic`` it is one of the system's.
-            raise OSError(str(error)) from error
         sums = {name: _sha256(temporary / name) for name in FILES}
         (temporary / "state.json").write_text(json.dumps(dict(state) | {"files": sums}, indent=2) + "\n")
     return target
 
 
+@contextmanager
+def disk_errors() -> Iterator[None]:
+    """safetensors reports a full disk with an exception of its own; raise the system's, which ``atomic`` explains."""
+    try:
+        yield
+    except SafetensorError as error:
+        number = re.search(r"os error (\d+)", str(error))
+        raise OSError(int(number[1]) if number else errno.EIO, str(error)) from error
+
+
 def load(path: Path, model: nn.Module, optimizer: torch.optim.Optimizer | None) -> None:
-    """Put a checkpoint's weights into the model and, where given, its moments into the optimizer."""
+    """Put a checkpoint's weights into the model and, where given, its moments into the optimizer.
+
+    Failed where its files are not those that were written.
+    """
+    if _whole(path) is None:
+        raise Failed(f"{path}: is damaged or gone; train again with another --out")
     load_model(model, path / FILES[0], strict=True)
     if optimizer is not None:
         _restore(optimizer, load_file(path / FILES[1]))
@@ -48,18 +64,27 @@ def load(path: Path, model: nn.Module, optimizer: torch.optim.Optimizer | None) 
 
 def latest(folder: Path) -> tuple[Path, dict[str, Any]] | None:
     """The newest whole checkpoint of a run and its state; damaged ones are named on stderr and passed over."""
+    damaged = []
+    found = None
     for path in _by_step(folder):
         state = _whole(path)
         if state is not None:
-            return path, state
-        print(f"heldout: {path} is damaged; using the checkpoint before it", file=sys.stderr)
-    return None
+            found = path, state
+            break
+        damaged.append(path)
+    for path in damaged:
+        instead = f"using {found[0].name}" if found else "starting from the first step"
+        print(f"heldout: {path} is damaged; {instead}", file=sys.stderr)
+    return found
 
 
-def prune(folder: Path, keep: set[int]) -> None:
-    """Remove all checkpoints but the two newest (the older one is the fallback of a damaged one) and ``keep``."""
-    for path in _by_step(folder)[2:]:
-        if int(path.name.removeprefix("step-")) not in keep:
+def prune(folder: Path) -> None:
+    """Remove all checkpoints but the two newest (the older is the fallback of a damaged one) and the best of each."""
+    newest = _by_step(folder)[:2]
+    states = [json.loads((path / "state.json").read_text()) for path in newest]
+    keep = {path.name for path in newest} | {f"step-{state.get('best_step')}" for state in states}
+    for path in _by_step(folder):
+        if path.name not in keep:
             shutil.rmtree(path)
 
 

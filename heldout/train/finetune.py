@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
 
+import torch
 from accelerate import Accelerator
 from transformers import PreTrainedModel
 
@@ -13,10 +14,11 @@ from heldout.errors import Refused
 from heldout.eval import metrics
 from heldout.eval.table import tabulate
 from heldout.ledger import read_ledger, write_ledger
-from heldout.options import REQUIRED, option
+from heldout.options import REQUIRED, flag, option
 from heldout.records import Card, Example, Prediction
+from heldout.runs import read_json, write_json
 from heldout.train.loop import Done, Recipe
-from heldout.train.models import Source, load_model, load_tokenizer, max_positions
+from heldout.train.models import Source, label_names, load_model, load_tokenizer, max_positions
 from heldout.train.optim import linear_schedule, make_optimizer
 from heldout.train.plan import Step, make_plan, plan_hash
 from heldout.train.precision import Precision, make_accelerator, resolve
@@ -50,6 +52,24 @@ class FitOptions:
     save_every: int = option(500, "steps between checkpoints")
     trust_remote_code: bool = option(False, "let code that comes with the model run on this machine")
 
+    def __post_init__(self) -> None:
+        """Refuse numbers that mean nothing, before any work."""
+        for name in ("batch_size", "epochs", "token_budget", "save_every"):
+            _check(name, getattr(self, name), getattr(self, name) >= 1, "1 or more")
+        for name in ("max_steps", "patience", "eval_every"):
+            _check(name, getattr(self, name), getattr(self, name) >= 0, "0 or more")
+        _check("max_length", self.max_length, self.max_length >= 3, "3 or more")
+        _check("learning_rate", self.learning_rate, self.learning_rate > 0, "more than 0, such as 5e-5")
+        _check("weight_decay", self.weight_decay, self.weight_decay >= 0, "0 or more")
+        _check("warmup", self.warmup, 0 <= self.warmup <= 1, "a share from 0 to 1")
+        dropout = self.attention_dropout
+        _check("attention_dropout", dropout, dropout is None or 0 <= dropout < 1, "from 0 to less than 1")
+
+
+def _check(name: str, value: object, holds: bool, wanted: str) -> None:
+    if not holds:
+        raise Refused(f"{flag(name)} {value}: give {wanted}")
+
 
 @dataclass(frozen=True)
 class Job:
@@ -59,6 +79,7 @@ class Job:
     task: Task
     card: Card
     train: Sequence[Example]
+    train_hash: str
     dev: Sequence[Example]
     dev_hash: str
     options: FitOptions
@@ -72,13 +93,16 @@ def finetune(job: Job) -> System:
     accelerator = make_accelerator(precision)
     if accelerator.is_main_process:
         say(f"precision {precision}: {reason}; {accelerator.num_processes} process(es) on {accelerator.device.type}")
+        _note_engine(job.folder, precision, accelerator)
     if not (job.folder / "model").exists():
         system = _train(job, accelerator)
         if accelerator.is_main_process:
             system.save(job.folder)
         return system
     limits: Mapping[str, Any] = {"max_length": job.options.max_length, "long": job.options.long}
-    return load_system(job.task, Source(str(job.folder / "model")), job.card.labels, limits, accelerator)
+    return load_system(
+        job.task, Source(str(job.folder / "model"), job.options.trust_remote_code), job.card.labels, limits, accelerator
+    )
 
 
 def _train(job: Job, accelerator: Accelerator) -> System:
@@ -88,7 +112,7 @@ def _train(job: Job, accelerator: Accelerator) -> System:
     plan, hashed = _plan(job, encoded)
     optimizer = make_optimizer(raw, learning_rate=options.learning_rate, weight_decay=options.weight_decay)
     model, optimizer = accelerator.prepare(raw, optimizer)
-    system = System(job.task, model, encoding, accelerator)
+    system = System(job.task, model, encoding, job.card.labels, accelerator)
     dev, selection = job.task.encode(job.dev, encoding), _selection(job)
 
     def evaluate() -> float:
@@ -121,14 +145,19 @@ def _untrained(job: Job) -> tuple[PreTrainedModel, Encoding]:
     source = Source(options.model, options.trust_remote_code)
     tokenizer = load_tokenizer(source, options.max_length)
     model = load_model(
-        job.task.model, source, labels=job.card.labels, seed=job.seed, attention_dropout=options.attention_dropout
+        job.task.model,
+        source,
+        labels=job.card.labels,
+        seed=job.seed,
+        attention_dropout=options.attention_dropout,
+        say=say,
     )
     positions = max_positions(model)
     if positions is not None and options.max_length > positions:
         raise Refused(
             f"--max-length {options.max_length}: {options.model} has {positions} positions; ask for {positions} or less"
         )
-    return model, Encoding(tokenizer, job.card.labels, options.max_length, options.long)
+    return model, Encoding(tokenizer, label_names(model), options.max_length, options.long)
 
 
 def _plan(job: Job, encoded: Encoded) -> tuple[tuple[Step, ...], str]:
@@ -162,7 +191,8 @@ def value_of(metric: str, card: Card, gold: Sequence[Example], predictions: Sequ
 def _selection(job: Job) -> Selection:
     if job.options.select == "loss":
         return Selection("nll", "min", job.options.patience)
-    return Selection(job.card.metrics[0], "max", job.options.patience)
+    main = metrics.find(job.card.metrics[0])
+    return Selection(main.name, "max" if main.higher_is_better else "min", job.options.patience)
 
 
 def _note(done: Done) -> str:
@@ -172,7 +202,25 @@ def _note(done: Done) -> str:
 def _note_in_ledger(job: Job, hashed: str, selection: Selection) -> None:
     ledger = read_ledger(job.folder).with_plan(hashed)
     chosen = f"checkpoint with the {selection.direction}imum of {selection.metric}"
+    ledger = ledger.with_fitted("weights", "train", job.train_hash, len(job.train))
     write_ledger(job.folder, ledger.with_fitted(chosen, "dev", job.dev_hash, len(job.dev)))
+
+
+def _note_engine(folder: Path, precision: str, accelerator: Accelerator) -> None:
+    """Write into environment.json what the options leave open; Refused where a resumed run would change precision."""
+    path = folder / "environment.json"
+    before = read_json(path) if path.exists() else {}
+    if before.get("precision", precision) != precision:
+        raise Refused(
+            f"{folder}: was started in {before['precision']}; continue with --precision {before['precision']}"
+        )
+    engine = {
+        "precision": precision,
+        "device": accelerator.device.type,
+        "processes": accelerator.num_processes,
+        "threads": torch.get_num_threads(),
+    }
+    write_json(path, before | engine)
 
 
 def is_main_process() -> bool:

@@ -60,7 +60,7 @@ def train(
 ) -> Iterator[Done]:
     """Take the steps one by one, from wherever the list begins; model and optimizer come prepared by accelerate.
 
-    Raises Failed, before the weights are touched, when the loss is no longer a finite number.
+    Raises Failed, before the weights are touched, when loss or gradients are no longer finite numbers.
     """
     for step in steps:
         started = time.perf_counter()
@@ -68,10 +68,16 @@ def train(
         torch.manual_seed(step_seed(recipe.seed, step.number, accelerator.process_index))
         model.train()
         set_learning_rate(optimizer, recipe.rate(step.number))
-        loss, tokens = _backward(model, step, recipe, accelerator)
-        if not math.isfinite(loss):
-            raise Failed(f"step {step.number}: the loss is {loss}; lower --learning-rate or use --precision fp32")
-        norm = accelerator.clip_grad_norm_(model.parameters(), recipe.clip)
+        try:
+            loss, tokens = _backward(model, step, recipe, accelerator)
+        except torch.OutOfMemoryError:
+            raise Failed(f"step {step.number}: the device's memory is full; lower --token-budget") from None
+        norm = float(accelerator.clip_grad_norm_(model.parameters(), recipe.clip))
+        if not (math.isfinite(loss) and math.isfinite(norm)):
+            raise Failed(
+                f"step {step.number}: the loss is {loss:.4g} and the gradient's norm {norm:.4g}; "
+                "lower --learning-rate or use --precision fp32"
+            )
         optimizer.step()
         optimizer.zero_grad()
         yield Done(
@@ -79,7 +85,7 @@ def train(
             step.epoch,
             loss,
             recipe.rate(step.number),
-            float(norm) if norm is not None else 0.0,
+            norm,
             tokens,
             time.perf_counter() - started,
         )
@@ -97,14 +103,15 @@ def step_seed(seed: int, step: int, process: int) -> int:
 
 
 def _backward(model: nn.Module, step: Step, recipe: Recipe, accelerator: Accelerator) -> tuple[float, int]:
-    """Accumulate the gradients of one step; returns its mean loss over all processes and its real tokens here."""
+    """Accumulate the gradients of one step; returns its mean loss and its real tokens, over all processes."""
     windows = [window for row in step.rows for window in recipe.windows[row]]
     total = sum(window.weight for window in windows)
     ours = windows[accelerator.process_index :: accelerator.num_processes]
     # A process without a share still takes part in the exchange of gradients, with a loss of zero.
     batches = [[ours[i] for i in rows] for rows in by_budget([len(w) for w in ours], recipe.token_budget)]
     batches = batches or [[windows[0]]]
-    summed = torch.zeros((), device=accelerator.device)
+    summed = torch.zeros(2, device=accelerator.device)
+    summed[1] = sum(map(len, ours))
     for number, micro in enumerate(batches):
         last = number == len(batches) - 1
         with nullcontext() if last else accelerator.no_sync(model):
@@ -114,7 +121,7 @@ def _backward(model: nn.Module, step: Step, recipe: Recipe, accelerator: Acceler
             loss = recipe.loss(outputs, batch.targets.to(accelerator.device), batch.weights * bool(ours)) / total
             # DDP averages the gradients of the processes; theirs must be summed.
             accelerator.backward(loss * accelerator.num_processes)
-            summed += loss.detach()
+            summed[0] += loss.detach()
     if accelerator.num_processes > 1:
         summed = accelerator.reduce(summed, "sum")
-    return float(summed), sum(map(len, ours))
+    return float(summed[0]), int(summed[1])

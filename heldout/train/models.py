@@ -4,7 +4,7 @@ import contextlib
 import json
 import logging
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -42,6 +42,8 @@ def load_tokenizer(source: Source, max_length: int) -> PreTrainedTokenizerFast:
         raise Refused(
             f"{source.name}: its tokenizer has no fast version (tokenizer.json); convert it with transformers"
         )
+    if tokenizer.padding_side != "right":
+        raise Refused(f"{source.name}: its texts are padded on the left (XLNet's way); heldout pads on the right")
     if tokenizer.pad_token_id is None:
         raise Refused(
             f"{source.name}: its tokenizer lacks a pad token, so texts cannot be batched; "
@@ -62,28 +64,76 @@ def load_model(
     labels: Sequence[str] | None = None,
     seed: int = 0,
     attention_dropout: float | None = None,
+    say: Callable[[str], None] = lambda message: None,
 ) -> PreTrainedModel:
-    """A model of ``auto_class``, with a head for ``labels`` where they are given, else with the head it has.
+    """A model of ``auto_class``; ``label_names(model)`` are its labels in the order of its logits.
 
-    The seed is set before a head is drawn (FAULTS T9). ``attention_dropout`` replaces the config's own.
+    Without ``labels`` it is loaded whole, as it was saved. With them, a head for the same names is kept, in its own
+    order; any other head is drawn anew from ``seed`` (FAULTS T9), and ``say`` tells so. Refused where the file lacks
+    weights of the encoder: a random encoder would pass for a bad one. ``attention_dropout`` replaces the config's own.
     """
     check_folder(source)
     with _readable_errors(source, "model"), _quiet():
-        config = AutoConfig.from_pretrained(
-            source.name, trust_remote_code=source.trust_remote_code, **({} if labels is None else _head(labels))
-        )
+        config = AutoConfig.from_pretrained(source.name, trust_remote_code=source.trust_remote_code)
+        own = _names(config)
+        same = labels is None or sorted(own) == sorted(labels)
+        if not same:
+            head = _head(labels or [])
+            config = AutoConfig.from_pretrained(source.name, trust_remote_code=source.trust_remote_code, **head)
         if attention_dropout is not None:
             _set_attention_dropout(config, attention_dropout, source)
         torch.manual_seed(seed)
-        model = auto_class.from_pretrained(
+        model, info = auto_class.from_pretrained(
             source.name,
             config=config,
             use_safetensors=True,
             dtype=torch.float32,
             trust_remote_code=source.trust_remote_code,
+            ignore_mismatched_sizes=not same,
+            output_loading_info=True,
         )
     assert isinstance(model, PreTrainedModel)
+    lacking = {*info["missing_keys"], *(row[0] for row in info["mismatched_keys"])}
+    _check_weights(model, lacking, source, head_may_lack=labels is not None)
+    if not same and _head_names(model) - lacking:
+        say(f"{source.name}: its head for {', '.join(own)} gives way to a new one for {', '.join(labels or [])}")
+        _draw_head(auto_class, model, seed)
     return model
+
+
+def label_names(model: PreTrainedModel) -> list[str]:
+    """The label names of a model in the order of its logits."""
+    return _names(model.config)
+
+
+def _names(config: Any) -> list[str]:
+    names: dict[Any, Any] = config.id2label or {}
+    return [str(names[row]) for row in sorted(names, key=int)]
+
+
+def _head_names(model: PreTrainedModel) -> set[str]:
+    return {name for name, _ in model.named_parameters() if not name.startswith(f"{model.base_model_prefix}.")}
+
+
+def _check_weights(model: PreTrainedModel, lacking: Collection[str], source: Source, *, head_may_lack: bool) -> None:
+    """Refuse a file that does not hold the weights of this model; a pooler may be new, as a head may."""
+    free = _head_names(model) if head_may_lack else set()
+    wanted = sorted(name for name in lacking if name not in free and not (head_may_lack and ".pooler." in name))
+    if wanted:
+        raise Refused(
+            f"{source.name}: its file lacks {len(wanted)} weights of a {model.config.model_type}, the first is "
+            f"{wanted[0]}; save the model again with save_pretrained"
+        )
+
+
+def _draw_head(auto_class: Any, model: PreTrainedModel, seed: int) -> None:
+    """Give the head the weights of a freshly made model."""
+    torch.manual_seed(seed)
+    fresh = dict(auto_class.from_config(model.config).named_parameters())
+    with torch.no_grad():
+        for name, parameter in model.named_parameters():
+            if name in _head_names(model):
+                parameter.copy_(fresh[name])
 
 
 def _set_attention_dropout(config: Any, value: float, source: Source) -> None:
@@ -98,19 +148,23 @@ def _head(labels: Sequence[str]) -> dict[str, Any]:
         "num_labels": len(labels),
         "id2label": dict(enumerate(labels)),
         "label2id": {label: row for row, label in enumerate(labels)},
+        # A model that was saved for several labels at once would have a sigmoid put on its logits by a pipeline.
+        "problem_type": "single_label_classification",
     }
 
 
 def max_positions(model: PreTrainedModel) -> int | None:
-    """The longest sequence that the model has positions for, None where its config sets no limit.
+    """The longest sequence that the model has positions for, None where nothing sets a limit.
 
-    RoBERTa-like models count positions from the padding id on, so theirs hold two tokens fewer than the table has rows.
+    RoBERTa's kin count positions from the padding id on, so theirs hold two tokens fewer than the table has rows;
+    DeBERTa without absolute positions has no limit.
     """
     limit = getattr(model.config, "max_position_embeddings", None)
-    if limit is None:
+    if limit is None or not getattr(model.config, "position_biased_input", True):
         return None
-    offset = (model.config.pad_token_id or 0) + 1 if "roberta" in model.config.model_type else 0
-    return int(limit) - offset
+    tables = [module for name, module in model.named_modules() if name.endswith("position_embeddings")]
+    skipped = [table.padding_idx for table in tables if getattr(table, "padding_idx", None) is not None]
+    return int(limit) - (int(skipped[0]) + 1 if skipped else 0)
 
 
 def check_folder(source: Source) -> None:
@@ -143,17 +197,18 @@ def _readable_errors(source: Source, what: str) -> Iterator[None]:
     try:
         yield
     except (OSError, ValueError, ImportError, RuntimeError, KeyError, SafetensorError) as error:
-        first = " ".join(str(error).split())[:300]
-        if "safetensors" in first and "pytorch_model.bin" not in first:
-            first = f"it has no safetensors weights ({first})"
-        if "trust_remote_code" in first:
-            first = "it wants to run code of its own; read it, then allow it with --trust-remote-code"
-        raise Refused(f"{source.name}: the {what} could not be loaded: {first}") from error
+        said = " ".join(str(error).split())
+        why = said[:300]
+        if "trust_remote_code" in said:
+            why = "it wants to run code of its own; read it, then allow it with --trust-remote-code"
+        elif "use_safetensors" in said or ("safetensors" in said.lower() and "not" in said):
+            why = f"it has no safetensors weights; pickles can run code, so convert them first ({why})"
+        raise Refused(f"{source.name}: the {what} could not be loaded: {why}") from error
 
 
 @contextlib.contextmanager
 def _quiet() -> Iterator[None]:
-    """Without transformers' report of a fresh head: a new head is what fine-tuning is for, and the command says so."""
+    """Without transformers' report on missing weights: load_model checks them and says it in a line."""
     before = transformers_logging.get_verbosity()
     transformers_logging.set_verbosity(logging.ERROR)
     transformers_logging.disable_progress_bar()  # type: ignore[no-untyped-call]

@@ -1,10 +1,17 @@
 """Which number format the matrices are multiplied in, and the accelerator that does it."""
 
+import os
 from pathlib import Path
 from typing import Literal
 
 import torch
 from accelerate import Accelerator
+from accelerate.utils import DistributedType
+
+from heldout.errors import Refused
+
+#: Every process holds all weights.
+KNOWN = (DistributedType.NO, DistributedType.MULTI_CPU, DistributedType.MULTI_GPU)
 
 Precision = Literal["auto", "fp32", "bf16"]
 
@@ -13,8 +20,9 @@ def resolve(wanted: Precision) -> tuple[Literal["fp32", "bf16"], str]:
     """The precision to use and the reason, in words for the person: auto is bf16 where the hardware multiplies it."""
     if wanted != "auto":
         return wanted, "as asked"
-    if torch.cuda.is_available():
-        has = torch.cuda.is_bf16_supported()
+    if torch.cuda.is_available() and os.environ.get("ACCELERATE_USE_CPU", "").lower() not in ("1", "true", "yes"):
+        # T4 and V100 emulate bf16, slower than fp32.
+        has = torch.cuda.is_bf16_supported(including_emulation=False)
         return ("bf16", "the GPU has it") if has else ("fp32", "the GPU lacks bf16")
     flags = _cpu_flags()
     found = sorted(flags & {"avx512_bf16", "amx_bf16", "bf16"})
@@ -33,5 +41,14 @@ def _cpu_flags() -> set[str]:
 
 
 def make_accelerator(precision: Literal["fp32", "bf16"]) -> Accelerator:
-    """accelerate's engine. Its precision cannot change within one process: one command uses one."""
-    return Accelerator(mixed_precision="bf16" if precision == "bf16" else "no")
+    """accelerate's engine, for one process or data-parallel ones; Refused for engines that shard the weights.
+
+    Its precision cannot change within one process: one command uses one.
+    """
+    accelerator = Accelerator(mixed_precision="bf16" if precision == "bf16" else "no")
+    if accelerator.distributed_type not in KNOWN:
+        raise Refused(
+            f"{accelerator.distributed_type}: checkpoints of sharded weights are not written yet; "
+            "launch plain data-parallel processes (--multi_gpu, or --cpu)"
+        )
+    return accelerator

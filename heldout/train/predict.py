@@ -31,13 +31,14 @@ def predict(
 
     ``progress`` is told how many windows each batch held. Raises Failed if not exactly every window came back.
     """
-    model.eval()
+    # Not through DDP: its forward exchanges buffers, and a process whose share is empty would keep the others waiting.
+    raw = accelerator.unwrap_model(model).eval()
     batches = by_budget([len(window) for window in windows], token_budget)
     found: list[tuple[int, Any]] = []
     for rows in batches[accelerator.process_index :: accelerator.num_processes]:
         batch = collate([windows[row] for row in rows], pad_id, pad_type=pad_type, pad_to=pad_to)
         with torch.inference_mode():
-            logits = model(**{name: tensor.to(accelerator.device) for name, tensor in batch.inputs.items()}).logits
+            logits = raw(**{name: tensor.to(accelerator.device) for name, tensor in batch.inputs.items()}).logits
         found += zip(rows, logits.float().cpu().numpy(), strict=True)
         progress(len(rows))
     if accelerator.num_processes > 1:

@@ -48,6 +48,8 @@ class State:
 
     def evaluated(self, value: float, by: Selection) -> "State":
         """The state after dev gave ``value`` at the current step."""
+        if value != value:
+            raise Failed(f"step {self.step}: dev {by.metric} is not a number; lower --learning-rate")
         evaluations = [*self.evaluations, {"step": self.step, by.metric: value}]
         if by.better(value, self.best_value):
             return replace(self, best_step=self.step, best_value=value, failures=0, evaluations=evaluations)
@@ -83,19 +85,19 @@ def run(model: nn.Module, optimizer: torch.optim.Optimizer, session: Session, ac
     raw = accelerator.unwrap_model(model)
     state = _resumed(raw, optimizer, session)
     steps = session.plan[state.step :] if not _given_up(state, session.selection) else []
-    with _interrupts() as stopped, _loss_log(session.folder, state.step, accelerator.is_main_process) as log:
+    with _interrupts(session.say) as stopped, _loss_log(session.folder, state.step, accelerator.is_main_process) as log:
         for done in train(model, optimizer, steps, session.recipe, accelerator):
             state = replace(state, step=done.step + 1)
             log(done)
             session.report(done)
-            due = state.step in session.evaluate_after
+            due, stop = state.step in session.evaluate_after, _any(stopped(), accelerator)
             if due:
                 state = state.evaluated(session.evaluate(), session.selection)
                 session.say(_said(state, session.selection))
-            if due or state.step % session.save_every == 0 or stopped():
+            if due or stop or state.step % session.save_every == 0:
                 _save(raw, optimizer, session, state, accelerator)
-            if stopped():
-                raise Failed(f"stopped by {stopped()} after step {state.step}; continue with: {session.resume_hint}")
+            if stop:
+                raise Failed(f"stopped by a signal after step {state.step}; continue with: {session.resume_hint}")
             if _given_up(state, session.selection):
                 session.say(f"dev has not improved for {state.failures} evaluations: stopping early")
                 break
@@ -140,30 +142,42 @@ def _save(
 ) -> None:
     if accelerator.is_main_process:
         checkpoint.save(session.folder, model, optimizer, asdict(state) | {"plan": session.plan_hash})
-        checkpoint.prune(session.folder, {state.best_step} if state.best_step is not None else set())
+        checkpoint.prune(session.folder)
     accelerator.wait_for_everyone()
 
 
-@contextmanager
-def _interrupts() -> Iterator[Callable[[], str]]:
-    """Note SIGINT and SIGTERM instead of dying of them; yields a function that names the signal that came, or ''.
+def _any(here: bool, accelerator: Accelerator) -> bool:
+    """Whether any process was asked to stop: they must all take the same steps."""
+    if accelerator.num_processes == 1:
+        return here
+    return bool(accelerator.reduce(torch.tensor(int(here), device=accelerator.device), "sum"))
 
-    Only the main thread of a process may set handlers; elsewhere signals do what they always did.
+
+@contextmanager
+def _interrupts(say: Callable[[str], None]) -> Iterator[Callable[[], bool]]:
+    """Note the first SIGINT or SIGTERM instead of dying of it; yields a function that tells whether one came.
+
+    A second one does what it always did. Only the main thread of a process may set handlers.
     """
     came: list[str] = []
 
     def note(number: int, frame: FrameType | None) -> None:
         came.append(signal.Signals(number).name)
+        restore()
+        say(f"{came[0]}: stopping after this step, with a checkpoint")
+
+    def restore() -> None:
+        for number, handler in before.items():
+            signal.signal(number, handler)
 
     if threading.current_thread() is not threading.main_thread():
-        yield lambda: ""
+        yield lambda: False
         return
     before = {number: signal.signal(number, note) for number in (signal.SIGINT, signal.SIGTERM)}
     try:
-        yield lambda: came[0] if came else ""
+        yield lambda: bool(came)
     finally:
-        for number, handler in before.items():
-            signal.signal(number, handler)
+        restore()
 
 
 @contextmanager
@@ -178,8 +192,11 @@ def _loss_log(folder: Path, taken: int, main: bool) -> Iterator[Callable[[Done],
     with path.open("a", encoding="utf-8") as lines:
 
         def log(done: Done) -> None:
-            lines.write(json.dumps(done.to_json()) + "\n")
-            lines.flush()
+            try:
+                lines.write(json.dumps(done.to_json()) + "\n")
+                lines.flush()
+            except OSError as error:
+                raise Failed(f"{path}: could not be written ({error.strerror}); free some space and --resume") from None
 
         yield log
 

@@ -7,12 +7,12 @@ from typing import Any
 
 from accelerate import Accelerator
 from torch import nn
-from transformers import PreTrainedModel
 
 from heldout.errors import Refused
 from heldout.records import Example, Prediction
 from heldout.runs import atomic
-from heldout.train.models import Source, load_model, load_tokenizer
+from heldout.train.checkpoint import disk_errors
+from heldout.train.models import Source, label_names, load_model, load_tokenizer
 from heldout.train.predict import TOKEN_BUDGET, predict
 from heldout.train.progress import progress
 from heldout.train.task import Encoded, Encoding, Task
@@ -20,16 +20,16 @@ from heldout.train.task import Encoded, Encoding, Task
 
 @dataclass(frozen=True)
 class System:
-    """``model`` as accelerate prepared it; ``encoding`` holds the tokenizer and the card's labels in the card's order.
+    """``model`` as accelerate prepared it; ``encoding`` has its labels in its order, ``labels`` are the card's.
 
-    ``columns`` are the places of those labels among the model's logits, where the model has them in another order.
+    They are matched by name: answers and scores follow the card.
     """
 
     task: Task
     model: nn.Module
     encoding: Encoding
+    labels: Sequence[str]
     accelerator: Accelerator
-    columns: tuple[int, ...] = ()
     token_budget: int = TOKEN_BUDGET
 
     def predict(self, examples: Sequence[Example], what: str = "predicting") -> list[Prediction]:
@@ -49,16 +49,21 @@ class System:
                 token_budget=self.token_budget,
                 progress=advance,
             )
-        if self.columns:
-            logits = [rows[..., list(self.columns)] for rows in logits]
-        return self.task.decode(examples, encoded, logits, self.encoding.labels)
+        own = list(self.encoding.labels)
+        if own != list(self.labels):
+            columns = [own.index(label) for label in self.labels]
+            logits = [rows[..., columns] for rows in logits]
+        return self.task.decode(examples, encoded, logits, self.labels)
 
     def save(self, folder: Path) -> None:
         """Write model/ of a run: weights (safetensors), config with label names, tokenizer; transformers loads it."""
-        with atomic(folder / "model") as temporary:
-            raw: Any = self.accelerator.unwrap_model(self.model)
+        tokenizer = self.encoding.tokenizer
+        # So that a pipeline with truncation=True reads what we read; head+tail and windows have no such setting.
+        tokenizer.truncation_side = "left" if self.encoding.long == "tail" else "right"
+        raw: Any = self.accelerator.unwrap_model(self.model)
+        with atomic(folder / "model") as temporary, disk_errors():
             raw.save_pretrained(temporary)
-            self.encoding.tokenizer.save_pretrained(temporary)
+            tokenizer.save_pretrained(temporary)
 
 
 def pad_id(encoding: Encoding) -> int:
@@ -77,12 +82,5 @@ def load_system(
     own = label_names(model)
     if sorted(own) != sorted(labels):
         raise Refused(f"{source.name}: its labels are {own}, the card's {list(labels)}; they must be the same names")
-    encoding = Encoding(tokenizer, labels, options["max_length"], options["long"])
-    columns = tuple(own.index(label) for label in labels)
-    return System(task, accelerator.prepare_model(model, evaluation_mode=True), encoding, accelerator, columns)
-
-
-def label_names(model: PreTrainedModel) -> list[str]:
-    """The label names of a model in the order of its logits."""
-    names: dict[Any, Any] = model.config.id2label or {}
-    return [str(names[row]) for row in sorted(names, key=int)]
+    encoding = Encoding(tokenizer, own, options["max_length"], options["long"])
+    return System(task, accelerator.prepare_model(model, evaluation_mode=True), encoding, labels, accelerator)

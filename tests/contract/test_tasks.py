@@ -14,16 +14,17 @@ from heldout.train.models import Source, load_model, load_tokenizer
 from heldout.train.precision import make_accelerator
 from heldout.train.system import System
 from heldout.train.task import Encoding
+from heldout.train.windows import collate
 
 # One made-up example and its label set for each task; a task that lacks one fails here.
 FIXTURES = {"sentiment": ({"text": "the film is not dull"}, ["positive", "negative"])}
 KINDS = {"label", "tags", "span", "lm"}
 
 
-def test_every_file_of_the_folder_is_a_task_and_there_is_one():
+def test_every_file_of_the_folder_is_a_task_with_a_fixture_here():
     found = sorted(path.stem for path in Path(heldout.tasks.__file__).parent.glob("*.py") if path.stem != "__init__")
     assert names() == found == sorted(FIXTURES)
-    assert len(found) == 1
+    assert len(found) >= 1
 
 
 def test_every_task_has_a_data_side_of_the_same_name():
@@ -56,11 +57,18 @@ def test_encode_loss_decode_fit_together(task, rows, tiny_model):
     tokenizer = load_tokenizer(Source(str(tiny_model)), 32)
     model = load_model(task.model, Source(str(tiny_model)), labels=card.labels, seed=1)
     accelerator = make_accelerator("fp32")
-    system = System(task, accelerator.prepare_model(model), Encoding(tokenizer, card.labels, 32), accelerator)
+    encoding = Encoding(tokenizer, card.labels, 32)
+    system = System(task, accelerator.prepare_model(model), encoding, card.labels, accelerator)
     encoded = task.encode(rows, system.encoding)
     assert len(encoded.windows) == len(encoded.seen) == len(rows)
     assert all(set(seen) == {"tokens", "lost"} for seen in encoded.seen)
     assert [sum(window.weight for window in windows) for windows in encoded.windows] == pytest.approx([1.0] * 5)
+    batch = collate(encoded.flat(), tokenizer.pad_token_id)
+    losses = [
+        task.loss(model(**batch.inputs), batch.targets, batch.weights * factor).item() for factor in (1.0, 2.0, 0.0)
+    ]
+    assert losses[0] > 0
+    assert losses[1:] == pytest.approx([2 * losses[0], 0.0], rel=1e-5)
     predictions = system.answer(rows, encoded, "contract")
     assert [prediction.id for prediction in predictions] == [example.id for example in rows]
     assert all(prediction.to_json().keys() >= {"id", "answer"} for prediction in predictions)

@@ -1,5 +1,8 @@
 import json
 import random
+import resource
+import shutil
+import signal
 from dataclasses import replace
 
 import pytest
@@ -10,9 +13,12 @@ from heldout.data import load_task as load_data
 from heldout.errors import Failed, Refused
 from heldout.ledger import Ledger, read_ledger, write_ledger
 from heldout.records import Example, content_hash
+from heldout.runs import read_json
 from heldout.tasks import load_task
 from heldout.train import checkpoint
+from heldout.train import finetune as module
 from heldout.train.finetune import FitOptions, Job, finetune
+from heldout.train.losses import cross_entropy
 from heldout.train.session import Selection, State
 
 
@@ -26,6 +32,7 @@ def job(tmp_path, tiny_model, reviews_csv):
         task=load_task("sentiment"),
         card=load_data("sentiment").card(examples),
         train=examples[:64],
+        train_hash=content_hash(examples[:64]),
         dev=examples[64:],
         dev_hash=content_hash(examples[64:]),
         options=FitOptions(
@@ -47,6 +54,7 @@ def test_it_learns_made_up_reviews_and_the_ledger_says_what_dev_was_used_for(job
     assert right >= 28
     ledger = read_ledger(job.folder)
     assert len(ledger.plan) == 64
+    assert ledger.fitted_on(job.train_hash) == ["weights"]
     assert ledger.fitted_on(job.dev_hash) == ["checkpoint with the maximum of accuracy"]
     log = [json.loads(line) for line in (job.folder / "losses.jsonl").read_text().splitlines()]
     assert [row["step"] for row in log] == list(range(60))
@@ -77,54 +85,79 @@ def test_heads_are_equal_for_equal_seeds_and_differ_for_others(tiny_model):
     assert not torch.equal(heads[0], heads[2])
 
 
-def test_a_damaged_checkpoint_is_named_and_the_one_before_is_used(job, capsys):
-    stopped = replace(job, options=replace(job.options, max_steps=0))
-    finetune(stopped)
-    whole = weights(job.folder)
-    shutil_model(job.folder)
-    newest = sorted((job.folder / "checkpoints").glob("step-*"), key=lambda p: int(p.name[5:]))[-1]
-    file = newest / "model.safetensors"
+def damage(folder, step):
+    file = folder / "checkpoints" / f"step-{step}" / "model.safetensors"
     file.write_bytes(file.read_bytes()[:1000])
-    finetune(stopped)
-    assert f"{newest} is damaged; using the checkpoint before it" in capsys.readouterr().err
+
+
+def forget(folder, *names):
+    for name in names:
+        shutil.rmtree(folder / name)
+
+
+def test_a_damaged_checkpoint_is_named_and_the_one_before_is_used(job, capsys):
+    finetune(job)
+    whole = weights(job.folder)
+    forget(job.folder, "model")
+    damage(job.folder, 16)
+    finetune(job)
+    assert "step-16 is damaged; using step-15" in capsys.readouterr().err
     again = weights(job.folder)
     assert all(torch.equal(whole[name], again[name]) for name in whole)
 
 
-def shutil_model(folder):
-    import shutil
+def test_where_every_checkpoint_is_damaged_it_says_that_it_starts_again(job, capsys):
+    finetune(job)
+    forget(job.folder, "model")
+    for path in (job.folder / "checkpoints").iterdir():
+        damage(job.folder, path.name[5:])
+    finetune(job)
+    assert "starting from the first step" in capsys.readouterr().err
 
-    shutil.rmtree(folder / "model")
+
+def test_the_best_checkpoint_of_the_fallback_is_kept_too(job, monkeypatch):
+    # Best at 4, better at 16: should 16 be damaged, 15 is used, whose best is 4.
+    values = iter([0.8, 0.1, 0.1, 0.9])
+    monkeypatch.setattr(module, "value_of", lambda *args: next(values))
+    finetune(job)
+    assert {path.name for path in (job.folder / "checkpoints").iterdir()} == {"step-16", "step-15", "step-4"}
 
 
-def test_a_full_disk_while_checkpointing_is_one_error_and_the_last_checkpoint_is_whole(job, monkeypatch):
-    import heldout.train.checkpoint as module
-
-    taken = []
-    real = module.save_file
-
-    def disk_full_the_third_time(tensors, path):
-        taken.append(path)
-        if len(taken) == 3:
-            from safetensors import SafetensorError
-
-            raise SafetensorError("Error while serializing: I/O error: No space left on device (os error 28)")
-        return real(tensors, path)
-
-    monkeypatch.setattr(module, "save_file", disk_full_the_third_time)
-    with pytest.raises(Failed, match=r"could not be written .*No space left"):
+def test_damaged_best_weights_are_one_error_that_names_them(job, monkeypatch):
+    values = iter([0.9, 0.1, 0.1, 0.1])
+    monkeypatch.setattr(module, "value_of", lambda *args: next(values))
+    finetune(job)
+    forget(job.folder, "model")
+    damage(job.folder, 4)
+    with pytest.raises(Failed, match="step-4: is damaged or gone"):
         finetune(job)
-    _, state = checkpoint.latest(job.folder)
-    assert state["step"] == 4
+
+
+def test_a_full_disk_while_checkpointing_is_one_error_and_the_last_checkpoint_is_whole(job):
+    # A limit on the size of a file stands for the full disk: the system call fails in the same place.
+    job = replace(job, options=replace(job.options, max_steps=4))
+    finetune(job)
+    size = (job.folder / "checkpoints" / "step-4" / "optimizer.safetensors").stat().st_size
+    forget(job.folder, "model", "checkpoints/step-4")
+    before = resource.getrlimit(resource.RLIMIT_FSIZE)
+    handler = signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (size - 1000, before[1]))
+    try:
+        with pytest.raises(Failed, match=r"step-4: could not be written"):
+            finetune(job)
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, before)
+        signal.signal(signal.SIGXFSZ, handler)
+    path, state = checkpoint.latest(job.folder)
+    assert (path.name, state["step"]) == ("step-3", 3)
     assert not list(job.folder.glob("checkpoints/.*"))
-    monkeypatch.undo()
     finetune(job)
     assert (job.folder / "model").exists()
 
 
 def test_a_checkpoint_of_another_plan_is_refused(job):
     finetune(job)
-    shutil_model(job.folder)
+    forget(job.folder, "model")
     with pytest.raises(Refused, match="another plan"):
         finetune(replace(job, seed=9))
 
@@ -150,7 +183,6 @@ def test_early_stopping_counts_on_after_a_resume(job, monkeypatch):
     options = replace(job.options, patience=3, eval_every=2, epochs=8)
     job = replace(job, options=options)
     values = iter([0.9, 0.5, 0.5, 0.5, 0.9, 0.9])
-    import heldout.train.finetune as module
 
     def two_evaluations_then_stop(*args):
         asked.append(1)
@@ -178,8 +210,6 @@ def test_better_follows_the_stated_direction_and_a_tie_is_not_better(direction, 
 
 
 def test_best_weights_are_saved_not_the_last(job, monkeypatch):
-    import heldout.train.finetune as module
-
     values = iter([0.9, 0.1, 0.1, 0.1])
     monkeypatch.setattr(module, "value_of", lambda *args: next(values))
     finetune(job)
@@ -197,10 +227,88 @@ def test_a_plan_made_with_other_random_numbers_in_between_is_the_same(job):
     random.seed(99)
     finetune(job)
     first = read_ledger(job.folder).plan
-    shutil_model(job.folder)
-    import shutil
-
-    shutil.rmtree(job.folder / "checkpoints")
+    forget(job.folder, "model", "checkpoints")
     random.seed(3)
     finetune(job)
     assert read_ledger(job.folder).plan == first
+
+
+@pytest.mark.parametrize("precision", ["fp32", "bf16"])
+def test_either_precision_learns_and_keeps_its_weights_in_fp32(job, precision):
+    options = replace(job.options, epochs=15, learning_rate=1e-2, precision=precision)
+    system = finetune(replace(job, options=options))
+    answers = [prediction.answer for prediction in system.predict(job.dev)]
+    assert sum(a == example.gold for a, example in zip(answers, job.dev, strict=True)) >= 28
+    assert {tensor.dtype for tensor in weights(job.folder).values()} == {torch.float32}
+    assert read_json(job.folder / "environment.json")["precision"] == precision
+
+
+def test_a_run_is_not_continued_in_another_precision(job):
+    finetune(job)
+    forget(job.folder, "model")
+    reset()
+    with pytest.raises(Refused, match="was started in fp32; continue with --precision fp32"):
+        finetune(replace(job, options=replace(job.options, precision="bf16")))
+
+
+def reset():
+    from accelerate.state import AcceleratorState
+
+    AcceleratorState._reset_state(reset_partial_state=True)
+
+
+def test_the_loss_on_dev_can_choose_the_weights_lowest_first(job, monkeypatch):
+    asked = []
+
+    def scripted(metric, *rest):
+        asked.append(metric)
+        return [0.5, 0.3, 0.4, 0.6][len(asked) - 1]
+
+    monkeypatch.setattr(module, "value_of", scripted)
+    finetune(replace(job, options=replace(job.options, select="loss")))
+    assert asked == ["nll"] * 4
+    best = load_file(job.folder / "checkpoints" / "step-8" / "model.safetensors")
+    assert all(torch.equal(best[name], tensor) for name, tensor in weights(job.folder).items())
+
+
+def test_a_dev_value_that_is_no_number_ends_the_run(job, monkeypatch):
+    monkeypatch.setattr(module, "value_of", lambda *args: float("nan"))
+    with pytest.raises(Failed, match="dev accuracy is not a number"):
+        finetune(job)
+
+
+def test_a_diverging_loss_ends_the_run_before_it_spoils_the_weights(job, monkeypatch):
+    def diverging(outputs, targets, weights):
+        calls.append(1)
+        return cross_entropy(outputs.logits, targets, weights) * (float("inf") if len(calls) > 6 else 1.0)
+
+    calls = []
+    with pytest.raises(Failed, match="step 6: the loss is inf"):
+        finetune(replace(job, task=replace(job.task, loss=diverging)))
+    _, state = checkpoint.latest(job.folder)
+    assert state["step"] == 6
+    kept = load_file(job.folder / "checkpoints" / "step-6" / "model.safetensors")
+    assert all(torch.isfinite(tensor).all() for tensor in kept.values())
+
+
+@pytest.mark.parametrize(
+    ("changes", "said"),
+    [
+        ({"epochs": 0}, "--epochs 0: give 1 or more"),
+        ({"batch_size": -4}, "--batch-size -4"),
+        ({"save_every": 0}, "--save-every 0"),
+        ({"max_steps": -3}, "--max-steps -3: give 0 or more"),
+        ({"max_length": 2}, "--max-length 2: give 3 or more"),
+        ({"learning_rate": -1.0}, "--learning-rate -1.0: give more than 0"),
+        ({"warmup": 3.0}, "--warmup 3.0: give a share"),
+        ({"attention_dropout": 1.0}, "--attention-dropout 1.0"),
+    ],
+)
+def test_numbers_that_mean_nothing_are_refused_before_any_work(changes, said):
+    with pytest.raises(Refused, match=said):
+        FitOptions(model="m", **changes)
+
+
+def test_attention_dropout_reaches_the_config(job):
+    finetune(replace(job, options=replace(job.options, attention_dropout=0.0, max_steps=1)))
+    assert read_json(job.folder / "model" / "config.json")["attention_probs_dropout_prob"] == 0.0

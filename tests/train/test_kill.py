@@ -51,10 +51,10 @@ def lives(tmp_path_factory):
 
 @pytest.fixture(scope="module")
 def command(tiny_model, reviews_csv):
-    """A fine-tuning of 48 steps that saves every second step, without baselines, on made-up reviews."""
+    """A fine-tuning of 120 steps that saves every second step, without baselines, on made-up reviews."""
     words = ["finetune", "sentiment", "--model", str(tiny_model), "--train", str(reviews_csv), "--dev-size", "20"]
     words += ["--test", f"again={reviews_csv}", "--allow-fitted-test", "--max-length", "24", "--batch-size", "8"]
-    return [*words, "--epochs", "5", "--precision", "fp32", "--save-every", "2", "--baseline", "none"]
+    return [*words, "--epochs", "12", "--precision", "fp32", "--save-every", "2", "--baseline", "none"]
 
 
 @pytest.fixture(scope="module")
@@ -149,7 +149,8 @@ def test_a_polite_signal_checkpoints_and_says_how_to_resume(lives, command, unin
     os.kill(pid, number)
     assert lives.ended() == "exit 1"
     said = lives.log.read_text()[before:]
-    assert f"stopped by {number.name} after step" in said
+    assert f"{number.name}: stopping after this step" in said
+    assert "stopped by a signal after step" in said.splitlines()[-1]
     assert "--resume" in said.splitlines()[-1]
     assert len(checkpoints(run)) == 1
     lives.start([*command, "--out", str(run), "--save-every", "1000", "--eval-every", "1000", "--resume"])
