@@ -188,6 +188,13 @@ def test_names_from_outside_are_escaped(make, tmp_path):
     Balanced(html)
 
 
+@pytest.mark.parametrize(("n", "told"), [(29, False), (90, True)])
+def test_what_a_temperature_does_to_a_few_texts_is_not_told_with_an_interval(make, tmp_path, n, told):
+    said = text_of(build([make(tmp_path / "run", n=n)], replicates=50))
+    sentence = re.search(r"A temperature of .*? takes the ECE on imdb [^()]*\([^()]*\)", said).group()
+    assert (", change " in sentence) is told
+
+
 def test_an_ece_comes_with_its_debiased_value(read, html):
     entry = read.main.scores["imdb"]["metrics"]["ece"]
     assert f"; debiased {entry['debiased']:.3f}" in html
