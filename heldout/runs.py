@@ -1,7 +1,8 @@
 """The run folder: made at once, written file by file under temporary names, owned by one writer at a time.
 
-run.json {"state": "running" | "done" | "failed", "pid", "host"}   lock   options.json   environment.json   ledger.json
-losses.jsonl   card.json   checkpoints/step-N/   model/   gold/   predictions/   fits/   scores/   report.html
+    run.json {"state": "running" | "done" | "failed", "pid", "host"}   lock   options.json   environment.json
+    ledger.json   losses.jsonl   card.json   train-texts.json   checkpoints/step-N/   model/
+    gold/NAME.jsonl   predictions/NAME.jsonl   fits/NAME.json   scores/NAME.json   report.html
 """
 
 import errno

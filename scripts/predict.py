@@ -46,9 +46,9 @@ def run(options: Options) -> int:
         raise Refused(f"{folder}: holds no model/; give a run folder that heldout finetune has finished")
     card, made = read_card(folder / "card.json"), read_json(folder / "options.json")
     data = parse_tests(options.data)
-    taken = [name for name in data if (folder / "predictions" / f"{name}.jsonl").exists()]
+    taken = [name for name in data if (folder / "scores" / f"{name}.json").exists()]
     if taken:
-        raise Refused(f"{folder}: has predictions for {taken[0]!r} already; give this set another name")
+        raise Refused(f"{folder}: has scores for {taken[0]!r} already; give this set another name")
     # Everything is read before the folder is touched: a refusal leaves the run as it was.
     loaded = {
         name: load(

@@ -172,7 +172,7 @@ def test_a_json_file_that_is_cut_short_is_refused_by_name(tmp_path: Path) -> Non
 
 def test_the_environment_names_versions_and_no_person() -> None:
     found = environment()
-    assert set(found) == {"python", "platform", "processor", "cpus", "versions"}
+    assert set(found) == {"date", "python", "platform", "processor", "cpus", "versions"}
     assert "numpy" in found["versions"]
     user = os.environ.get("USER", "")
     assert not user or user == "root" or user not in json.dumps(found)

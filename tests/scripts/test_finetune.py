@@ -60,7 +60,7 @@ def test_a_run_folder_holds_exactly_these_files(run):
     names = {str(path.relative_to(run)) for path in run.rglob("*") if path.is_file()}
     own = {name for name in names if not name.startswith(("baselines/", "checkpoints/", "model/"))}
     assert own == {
-        *("run.json", "lock", "options.json", "environment.json", "ledger.json", "losses.jsonl", "card.json"),
+        *("run.json", "lock", "options.json", "environment.json", "ledger.json", "losses.jsonl", "card.json", "train-texts.json"),
         "train-texts.json",
         *("gold/dev.jsonl", "gold/again.jsonl", "predictions/dev.jsonl", "predictions/again.jsonl"),
         *("fits/temperature.json", "scores/dev.json", "scores/again.json"),
@@ -131,7 +131,7 @@ def test_predict_scores_further_data_with_the_labels_of_the_card(run, tmp_path, 
     assert [example.gold for example, _ in pairs] == ["positive", "negative", "negative"]
     assert read_json(copy / "scores" / "more.json")["n"] == 3
     assert read_json(copy / "ledger.json")["splits"]["more"]["n"] == 3
-    refused(capsys, ["predict", str(copy), "--data", f"more={data}"], "has predictions for 'more' already")
+    refused(capsys, ["predict", str(copy), "--data", f"more={data}"], "has scores for 'more' already")
 
 
 def test_a_predict_that_is_refused_leaves_the_run_as_it_was(run, tmp_path, capsys):
@@ -413,7 +413,7 @@ def test_a_start_with_a_head_for_the_same_labels_keeps_it_by_name_and_another_he
     config["num_labels"] = 3
     (swapped / "config.json").write_text(json.dumps(config))
     capsys.readouterr()
-    assert main([*base, *still, "--model", str(swapped), "--out", str(tmp_path / "new-head")]) == 2
+    assert main([*base, *still, "--model", str(swapped), "--out", str(tmp_path / "new-head")]) == 0
     config |= {"label2id": {"a": 0, "b": 1}, "id2label": {"0": "a", "1": "b"}, "num_labels": 2}
     (swapped / "config.json").write_text(json.dumps(config))
     assert main([*base, *still, "--model", str(swapped), "--out", str(tmp_path / "other")]) == 0
