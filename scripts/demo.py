@@ -37,8 +37,8 @@ class Options:
     """What ``heldout demo`` takes."""
 
     out: str = option("demo", "the folder to write: data/, run/ and report.html", metavar="FOLDER")
-    limit: int = option(6000, "train on so many of about 9,000 sentences")
-    limit_test: int = option(2000, "test on so many of about 2,500 sentences")
+    limit: int = option(4000, "train on so many of about 9,000 sentences")
+    limit_test: int = option(1500, "test on so many of about 2,500 sentences")
 
 
 def run(options: Options) -> int:

@@ -1,0 +1,32 @@
+"""docs/results.md says what the kept scores say, and nothing else."""
+
+import importlib.util
+import json
+from pathlib import Path
+
+DOCS = Path(__file__).parent.parent / "docs"
+
+
+def make_results():
+    spec = importlib.util.spec_from_file_location("make_results", DOCS / "make_results.py")
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+def test_the_page_is_what_the_kept_scores_give():
+    page = (DOCS / "results.md").read_text()
+    assert page == make_results().page()
+    assert page.count("|") > 100
+
+
+def test_every_kept_run_has_scores_of_every_test_set_and_a_date():
+    runs = [path for path in (DOCS / "results").iterdir() if path.is_dir()]
+    assert len(runs) >= 4
+    for run in runs:
+        module = make_results()
+        for _, folder in module._systems(run):
+            for test in module._tests(run):
+                scores = json.loads((folder / "scores" / f"{test}.json").read_text())
+                assert scores["n"] > 0
+                assert scores["metrics"]["accuracy"]["low"] <= scores["metrics"]["accuracy"]["value"]
