@@ -7,6 +7,7 @@ import numpy as np
 
 from heldout.eval.metrics import Metric, chosen
 from heldout.eval.statistics import (
+    FEW,
     REPLICATES,
     Bundle,
     Sampling,
@@ -41,14 +42,16 @@ def domain_drop(
     """
     tables = [tabulate(card, gold, predictions, bins=bins) for gold, predictions in (first, other)]
     metrics = [m for m in chosen(card, tables[0]) if not m.needs_scores or all(t.scores is not None for t in tables)]
-    drawn = []
+    drawn, units = [], []
     for stream, ((gold, _), table) in enumerate(zip((first, other), tables, strict=True)):
         sampling = Sampling(len(gold), group_codes(gold), replicates, seed, stream)
         statistics = [Statistic(metric.columns(table), metric.value) for metric in metrics]
         drawn.append(bootstrap([Bundle(np.arange(len(table)), statistics, sampling)], sampling)[0])
+        units.append(sampling.units)
     method = f"two independent percentile bootstraps 95%, {replicates} replicates, seed {seed}"
     return {
-        metric.name: _entry(metric, tables, [side[i] for side in drawn], method) for i, metric in enumerate(metrics)
+        metric.name: _entry(metric, tables, [side[i] for side in drawn], units, method)
+        for i, metric in enumerate(metrics)
     }
 
 
@@ -68,8 +71,10 @@ def differences(
     ]
     drawn = [replicates[0] for replicates in bootstrap(bundles, sampling)]
     method = f"{sampling.method}, the same draws for both sides"
+    units = {key: [len(np.unique(sampling.owners(rows))) for _, rows in sides] for key, sides in pairs.items()}
     return {
-        key: _entry(metric, tables, drawn[2 * i : 2 * i + 2], method) for i, (key, tables) in enumerate(cut.items())
+        key: _entry(metric, tables, drawn[2 * i : 2 * i + 2], units[key], method)
+        for i, (key, tables) in enumerate(cut.items())
     }
 
 
@@ -80,15 +85,19 @@ def discordant(first: Table, second: Table) -> tuple[int, int, float]:
     return only_first, only_second, mcnemar(only_first, only_second)
 
 
-def _entry(metric: Metric, tables: Sequence[Table], drawn: Sequence[FloatArray], method: str) -> dict[str, Any]:
-    """First − second as scores.json has numbers; no interval where a side does not vary.
+def _entry(
+    metric: Metric, tables: Sequence[Table], drawn: Sequence[FloatArray], units: Sequence[int], method: str
+) -> dict[str, Any]:
+    """First − second as scores.json has numbers; no interval where a side of few units does not vary.
 
     One example or group never does, nor do a few answers that are all right or all wrong: the bootstrap would then
-    call certain what is only unknown.
+    call certain what is only unknown. A side of many that does not vary (a majority's MCC is 0 however often it is
+    drawn) leaves the other side's interval.
     """
     entry = {"value": metric.of(tables[0]) - metric.of(tables[1]), "unit": metric.unit, "n": [len(t) for t in tables]}
     # The sums of a replicate are float32: the mean of one loss drawn often differs from itself by 1e-7.
-    if any(np.isclose(np.nanmin(side), np.nanmax(side)) for side in drawn):
-        return entry | {"low": None, "high": None, "method": "no interval: one side does not vary"}
+    still = [np.isclose(np.nanmin(side), np.nanmax(side)) for side in drawn]
+    if any(constant and n < FEW for constant, n in zip(still, units, strict=True)):
+        return entry | {"low": None, "high": None, "method": "no interval: one side is too small to vary"}
     low, high = percentiles(drawn[0] - drawn[1])
     return entry | {"low": low, "high": high, "method": method}

@@ -21,6 +21,8 @@ LEVEL = 0.95
 REPLICATES = 10_000
 #: Below this many replicates the percentiles mean nothing.
 FEWEST = 20
+#: Below this many texts (or groups) numbers are anecdotes, whatever their interval says: a row is marked "few".
+FEW = 30
 #: Counts held at once: 4M float32 are 16 MB, their drawing takes another 64.
 BLOCK = 4_000_000
 

@@ -10,6 +10,8 @@ from heldout.runs import read_json, write_json
 
 #: With the name of a split behind it: the note of a split all of whose texts stand in that one.
 STANDS_WHOLE_IN = "stands_whole_in_"
+#: The note of a split that was read from that one's source, of which that one may have used a part only.
+FROM_THE_SOURCE_OF = "from_the_source_of_"
 
 #: The keys of a fitted thing and of a split with the types of their values; a dict holds counts.
 FITTED: Mapping[str, type] = {"split": str, "hash": str, "n": int}
@@ -72,11 +74,12 @@ class Ledger:
     def fitted_on(self, split_hash: str, name: str = "") -> list[str]:
         """What was fitted on the split ``name`` with this hash, in order; "weights" where it is train by another name.
 
-        So it is where hashes are equal, and where the split's notes say that it stands whole in train or in dev: a
-        copy, a part, or a train that was cut after the comparison has a hash of its own.
+        So it is where hashes are equal, and where the split's notes say that it stands whole in train or in dev, or
+        was read from the source of one: a copy, a part, or a train that was cut has a hash of its own.
         """
         notes = self.splits.get(name, {}).get("notes", {})
-        whole = [split for split in ("train", "dev") if notes.get(f"{STANDS_WHOLE_IN}{split}")]
+        said = (STANDS_WHOLE_IN, FROM_THE_SOURCE_OF)
+        whole = [split for split in ("train", "dev") if any(notes.get(f"{note}{split}") for note in said)]
         things = {t for t, entry in self.fitted.items() if entry["hash"] == split_hash or entry["split"] in whole}
         if "train" in whole or self.splits.get("train", {}).get("hash") == split_hash:
             things.add("weights")

@@ -1,8 +1,8 @@
 """The run folder: made at once, written file by file under temporary names, owned by one writer at a time.
 
-    run.json {"state": "running" | "done" | "failed", "pid", "host"}   lock   options.json   environment.json
-    ledger.json   losses.jsonl   card.json   train-texts.json   checkpoints/step-N/   model/
-    gold/NAME.jsonl   predictions/NAME.jsonl   fits/NAME.json   scores/NAME.json   report.html
+run.json {"state": "running" | "done" | "failed", "pid", "host"}   lock   options.json   environment.json
+ledger.json   losses.jsonl   card.json   train-texts.json   checkpoints/step-N/   model/
+gold/NAME.jsonl   predictions/NAME.jsonl   fits/NAME.json   scores/NAME.json   report.html
 """
 
 import errno
@@ -98,8 +98,10 @@ def refuse_taken(folder: Path) -> None:
 
 
 def came_to_nothing(folder: Path) -> bool:
-    """Whether a run folder holds nothing that work went into: no checkpoint, model or prediction."""
-    return not any((folder / name).exists() for name in ("checkpoints", "model", "predictions"))
+    """Whether a run folder, with the runs inside it, holds no checkpoint, model or prediction: nothing to lose."""
+    inside = [*folder.glob("seed-*"), *folder.glob("baselines/*")]
+    made = any((folder / name).exists() for name in ("checkpoints", "model", "predictions"))
+    return not made and all(came_to_nothing(run) for run in inside)
 
 
 @contextmanager

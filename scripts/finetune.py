@@ -114,6 +114,7 @@ def _begin(folder: Path, options: Options, prepared: Prepared) -> None:
         write_json(folder / "environment.json", environment())
         prepared.write(folder)
         return
+    _same_options(folder, options)
     before = read_ledger(folder).splits
     for name, split in prepared.ledger.splits.items():
         if name not in before or before[name]["hash"] != split["hash"]:
@@ -201,7 +202,7 @@ def _seeds(text: str) -> list[int]:
 def _resume_hint() -> str:
     words = [word for word in sys.argv[1:] if word != "--resume"]
     if words[:1] != ["finetune"]:
-        return "the same command with --resume"
+        return "the same command"
     return f"heldout {shlex.join([*words, '--resume'])}"
 
 

@@ -20,7 +20,7 @@ from heldout.eval.summary import summary
 from heldout.ledger import read_ledger, write_ledger
 from heldout.options import REQUIRED, option, positional
 from heldout.records import read_card
-from heldout.runs import read_json, write_lines, writing
+from heldout.runs import holding, read_json, write_lines
 from heldout.tasks import load_task
 from heldout.train.models import Source
 from heldout.train.precision import Precision, make_accelerator, resolve
@@ -45,7 +45,7 @@ def run(options: Options) -> int:
     if not (folder / "model").is_dir():
         raise Refused(f"{folder}: holds no model/; give a run folder that heldout finetune has finished")
     card, made = read_card(folder / "card.json"), read_json(folder / "options.json")
-    data = parse_tests(options.data)
+    data = parse_tests(options.data, "--data")
     taken = [name for name in data if (folder / "scores" / f"{name}.json").exists()]
     if taken:
         raise Refused(f"{folder}: has scores for {taken[0]!r} already; give this set another name")
@@ -73,7 +73,7 @@ def run(options: Options) -> int:
         made,
         make_accelerator(resolve(options.precision)[0]),
     )
-    with writing(folder, resume=True):
+    with holding(folder):
         for name, (split, overlap) in compared.items():
             write_lines(folder / "gold" / f"{name}.jsonl", (example.to_json() for example in split.examples))
             predictions = system.predict(split.examples, f"predicting {name}")

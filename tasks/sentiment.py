@@ -76,7 +76,7 @@ def cut(body: Sequence[int], room: int, long: Long) -> list[list[int]]:
         return [list(body[-room:])]
     if long == "head+tail":
         # A quarter from the head, the rest from the tail: Sun et al. 2019 (section 5.3.1) keep 128 + 382 of 510.
-        head = room // 4
+        head = min(max(room // 4, 1), room - 1)
         return [[*body[:head], *body[len(body) - (room - head) :]]]
     stride = max(room * 3 // 4, 1)
     count = 1 + math.ceil((len(body) - room) / stride)

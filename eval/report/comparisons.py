@@ -13,10 +13,10 @@ import numpy as np
 from heldout.eval.differences import Side, differences, discordant
 from heldout.eval.metrics import find
 from heldout.eval.report.inputs import DataSet, Inputs, System
-from heldout.eval.report.wording import FEW, Bounded, bounded
+from heldout.eval.report.wording import Bounded, bounded
 from heldout.eval.score import DEV
 from heldout.eval.slices import chosen, parts
-from heldout.eval.statistics import REPLICATES, Sampling, group_codes
+from heldout.eval.statistics import FEW, REPLICATES, Sampling, group_codes
 from heldout.eval.table import IntArray, tabulate
 
 

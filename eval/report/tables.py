@@ -6,7 +6,6 @@ from typing import Any
 
 from heldout.eval.report.inputs import Inputs
 from heldout.eval.report.wording import (
-    FEW,
     PER_CENT,
     Bounded,
     bounded,
@@ -19,6 +18,7 @@ from heldout.eval.report.wording import (
     signed_amount,
     title,
 )
+from heldout.eval.statistics import FEW
 
 
 @dataclass(frozen=True)

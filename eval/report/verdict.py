@@ -8,7 +8,8 @@ from heldout.eval.report.calibration import TEMPERATURE, answers_of, reliability
 from heldout.eval.report.comparisons import Comparisons
 from heldout.eval.report.coverage import cut_texts
 from heldout.eval.report.inputs import DataSet, Inputs, System
-from heldout.eval.report.wording import FEW, Bounded, advantage, bounded, listed
+from heldout.eval.report.wording import Bounded, advantage, bounded, listed
+from heldout.eval.statistics import FEW
 from heldout.eval.table import tabulate
 
 #: What the texts of a slice are called in a sentence; only slices named here get one of their own.

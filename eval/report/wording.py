@@ -22,8 +22,6 @@ PER_CENT = frozenset(
         "no_ans_acc",
     ]
 )
-#: Below this many texts a row is marked "few": its numbers are anecdotes, whatever their interval says.
-FEW = 30
 #: What is said of a difference whose interval cannot be had from so few texts, or from texts all answered alike.
 TOO_FEW = "too few texts for an interval of the difference"
 #: Characters that change the direction of the text after them (Unicode's bidirectional controls).

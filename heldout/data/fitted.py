@@ -13,7 +13,7 @@ from pathlib import Path
 from heldout.data.duplicates import fold_example
 from heldout.data.sources import Loaded
 from heldout.errors import Refused
-from heldout.ledger import read_ledger
+from heldout.ledger import FROM_THE_SOURCE_OF, STANDS_WHOLE_IN, read_ledger
 from heldout.records import Example, read_card, read_gold
 from heldout.runs import read_json, write_json
 
@@ -67,16 +67,20 @@ def compare(name: str, split: Loaded, fitted: Iterable[Fitted], *, allow: bool) 
     there. Where the texts of one are not known, the note not_compared_with_train (or dev) says so.
     """
     prints = [fingerprint(example) for example in split.examples]
-    n, notes, overlap = len(prints), {}, {}
+    n, notes, overlap, fitted = len(prints), {}, {}, list(fitted)
+    # Where dev was carved from train, a copy of the source stands in neither of them whole, but in both together.
+    together = frozenset[str]().union(*(earlier.texts or () for earlier in fitted))
+    in_both = all(one in together for one in prints)
     for earlier in fitted:
         inside = sum(one in earlier.texts for one in prints) if earlier.texts is not None else 0
-        if inside == n or same_place(split.source, earlier.source):
+        whole = inside == n or (in_both and inside > 0)
+        if whole or same_place(split.source, earlier.source):
             if not allow:
-                whole = f"all {n} of its texts stand in {earlier.name} ({earlier.source})"
-                why = whole if inside == n else f"{earlier.name} was read from it"
+                place = f"{earlier.name} ({earlier.source})" if inside == n else "train and dev together"
+                why = f"all {n} of its texts stand in {place}" if whole else f"{earlier.name} was read from it"
                 raise refusal(f"--data {name}={split.source}", why)
-            held_back = earlier.texts is not None and inside < n
-            notes[("from_the_source_of_" if held_back else "stands_whole_in_") + earlier.name] = n
+            held_back = earlier.texts is not None and not whole
+            notes[(FROM_THE_SOURCE_OF if held_back else STANDS_WHOLE_IN) + earlier.name] = n
         if earlier.texts is None:
             notes[f"not_compared_with_{earlier.name}"] = n
             continue

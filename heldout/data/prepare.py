@@ -85,17 +85,17 @@ def _sampled(loaded: Loaded, kept: Sequence[Example]) -> Loaded:
     return loaded.keep(kept).noting({"left_out_by_limit": left_out})
 
 
-def parse_tests(tests: Sequence[str]) -> dict[str, str]:
+def parse_tests(tests: Sequence[str], flag: str = "--test") -> dict[str, str]:
     """The test sets of NAME=SOURCE values, in order; Refused for a name that is doubled or cannot name a file."""
     found: dict[str, str] = {}
     for value in tests:
         name, equals, source = value.partition("=")
         if not equals or not source:
-            raise Refused(f"--test {value}: write NAME=SOURCE, such as --test yelp={value or 'yelp.csv'}")
+            raise Refused(f"{flag} {value}: write NAME=SOURCE, such as {flag} yelp={value or 'yelp.csv'}")
         if name in found:
-            raise Refused(f"--test {value}: {name!r} names {found[name]} already; choose another name")
+            raise Refused(f"{flag} {value}: {name!r} names {found[name]} already; choose another name")
         if not re.fullmatch(r"[\w-][\w.-]*", name) or name in RESERVED:
-            raise Refused(f"--test {value}: {name!r} cannot name a test set; use letters and digits, such as yelp")
+            raise Refused(f"{flag} {value}: {name!r} cannot name a test set; use letters and digits, such as yelp")
         found[name] = source
     return found
 

@@ -63,7 +63,7 @@ def load(path: Path, model: nn.Module, optimizer: torch.optim.Optimizer | None) 
 
 
 def latest(folder: Path) -> tuple[Path, dict[str, Any]] | None:
-    """The newest whole checkpoint of a run and its state; damaged ones are named on stderr and passed over."""
+    """The newest whole checkpoint of a run and its state; newer, damaged ones are named on stderr and removed."""
     damaged = []
     found = None
     for path in _by_step(folder):
@@ -75,6 +75,7 @@ def latest(folder: Path) -> tuple[Path, dict[str, Any]] | None:
     for path in damaged:
         instead = f"using {found[0].name}" if found else "starting from the first step"
         print(f"heldout: {path} is damaged; {instead}", file=sys.stderr)
+        shutil.rmtree(path)
     return found
 
 

@@ -80,6 +80,9 @@ def load_model(
         if not same:
             head = _head(labels or [])
             config = AutoConfig.from_pretrained(source.name, trust_remote_code=source.trust_remote_code, **head)
+        if labels is not None:
+            # A model that was saved for several labels at once would have a sigmoid put on its logits by a pipeline.
+            config.problem_type = "single_label_classification"
         if attention_dropout is not None:
             _set_attention_dropout(config, attention_dropout, source)
         torch.manual_seed(seed)
@@ -97,7 +100,7 @@ def load_model(
     _check_weights(model, lacking, source, head_may_lack=labels is not None)
     if not same and _head_names(model) - lacking:
         say(f"{source.name}: its head for {', '.join(own)} gives way to a new one for {', '.join(labels or [])}")
-        _draw_head(auto_class, model, seed)
+        _draw_head(auto_class, model, seed, source)
     return model
 
 
@@ -126,10 +129,11 @@ def _check_weights(model: PreTrainedModel, lacking: Collection[str], source: Sou
         )
 
 
-def _draw_head(auto_class: Any, model: PreTrainedModel, seed: int) -> None:
+def _draw_head(auto_class: Any, model: PreTrainedModel, seed: int, source: Source) -> None:
     """Give the head the weights of a freshly made model."""
     torch.manual_seed(seed)
-    fresh = dict(auto_class.from_config(model.config).named_parameters())
+    made = auto_class.from_config(model.config, trust_remote_code=source.trust_remote_code)
+    fresh = dict(made.named_parameters())
     with torch.no_grad():
         for name, parameter in model.named_parameters():
             if name in _head_names(model):
@@ -148,8 +152,6 @@ def _head(labels: Sequence[str]) -> dict[str, Any]:
         "num_labels": len(labels),
         "id2label": dict(enumerate(labels)),
         "label2id": {label: row for row, label in enumerate(labels)},
-        # A model that was saved for several labels at once would have a sigmoid put on its logits by a pipeline.
-        "problem_type": "single_label_classification",
     }
 
 

@@ -3,7 +3,7 @@ from dataclasses import replace
 
 import pytest
 
-from heldout.data.fitted import compare, read_fitted
+from heldout.data.fitted import compare, fingerprint, read_fitted
 from heldout.data.prepare import PrepareOptions, load, prepare
 from heldout.data.sources import SourceOptions
 from heldout.errors import Refused
@@ -65,6 +65,17 @@ def test_the_source_of_train_is_refused_by_whatever_path(run, tmp_path):
     split, overlap = compared(run, f"{tmp_path}/train.jsonl", allow=True)
     assert split.notes == {"from_the_source_of_train": 30}
     assert overlap == {"train/new exact": 18, "dev/new exact": 2}
+
+
+def test_a_copy_of_all_that_train_and_dev_were_carved_from_is_refused_too(run, tmp_path):
+    source = write(tmp_path, "copy", range(30), shout=True)
+    split = load("sentiment", source, SourceOptions())
+    known = frozenset().union(*(earlier.texts for earlier in read_fitted(run)))
+    both = replace(split, examples=tuple(example for example in split.examples if fingerprint(example) in known))
+    with pytest.raises(Refused, match="all 20 of its texts stand in train and dev together"):
+        compare("new", both, read_fitted(run), allow=False)
+    marked, _ = compare("new", both, read_fitted(run), allow=True)
+    assert marked.notes == {"stands_whole_in_train": 20, "stands_whole_in_dev": 20}
 
 
 def test_a_run_that_does_not_tell_trains_texts_says_that_nobody_looked(run, tmp_path):

@@ -101,9 +101,17 @@ def test_a_slice_that_never_varies_has_no_interval_rather_than_the_one_of_the_re
     n = len(inside)
     found = difference(((table, np.arange(n)), (table, np.arange(n, len(gold)))))
     assert (found["low"], found["high"]) == (None, None)
-    assert found["method"] == "no interval: one side does not vary"
+    assert found["method"] == "no interval: one side is too small to vary"
     drop = domain_drop(CARD, made(inside), made([True] * 250 + [False] * 45), replicates=100)["accuracy"]
     assert (drop["low"], drop["high"]) == (None, None)
+
+
+def test_a_large_side_that_does_not_vary_leaves_the_interval_of_the_other() -> None:
+    gold, answers = made([True] * 1600 + [False] * 400)
+    _, perfect = made([True] * 2000)
+    found = difference(sides(gold, answers, perfect))
+    assert found["value"] == pytest.approx(-0.2)
+    assert -0.22 < found["low"] < found["value"] < found["high"] < -0.18
 
 
 @pytest.mark.parametrize("metric", ["accuracy", "nll"])

@@ -60,7 +60,7 @@ def test_a_run_folder_holds_exactly_these_files(run):
     names = {str(path.relative_to(run)) for path in run.rglob("*") if path.is_file()}
     own = {name for name in names if not name.startswith(("baselines/", "checkpoints/", "model/"))}
     assert own == {
-        *("run.json", "lock", "options.json", "environment.json", "ledger.json", "losses.jsonl", "card.json", "train-texts.json"),
+        *("run.json", "lock", "options.json", "environment.json", "ledger.json", "losses.jsonl", "card.json"),
         "train-texts.json",
         *("gold/dev.jsonl", "gold/again.jsonl", "predictions/dev.jsonl", "predictions/again.jsonl"),
         *("fits/temperature.json", "scores/dev.json", "scores/again.json"),
@@ -365,6 +365,18 @@ def test_a_run_that_came_to_nothing_is_not_in_the_way_of_the_next_try(words, tmp
     base = [*without(words, "--model"), "--out", str(tmp_path / "run"), "--baseline", "none"]
     refused(capsys, [*base, "--model", str(tmp_path / "typo")], "no such model folder")
     assert main([*base, "--model", words[words.index("--model") + 1]]) == 0
+
+
+def test_seeds_that_failed_half_way_do_not_go_on_with_other_options(words, tmp_path, capsys):
+    out = tmp_path / "runs"
+    base = [*words, "--out", str(out), "--baseline", "none", "--seeds", "1,2"]
+    assert main(base) == 0
+    state = read_json(out / "run.json") | {"state": "failed"}
+    (out / "run.json").write_text(json.dumps(state))
+    refused(capsys, [*base, "--epochs", "3"], "holds a run already")
+    options = read_json(out / "options.json") | {"epochs": 3}
+    (out / "options.json").write_text(json.dumps(options))
+    refused(capsys, [*base, "--epochs", "3", "--resume"], "seed-1", "epochs = 2, not 3")
 
 
 def test_data_that_changed_since_the_run_began_are_not_mixed_with_it(words, reviews_csv, tmp_path, capsys):

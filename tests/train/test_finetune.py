@@ -106,6 +106,16 @@ def test_a_damaged_checkpoint_is_named_and_the_one_before_is_used(job, capsys):
     assert all(torch.equal(whole[name], again[name]) for name in whole)
 
 
+def test_a_checkpoint_with_a_cut_state_is_passed_over_and_does_not_stop_the_next_ones(job, capsys):
+    finetune(job)
+    forget(job.folder, "model", "checkpoints/step-16")
+    state = job.folder / "checkpoints" / "step-15" / "state.json"
+    state.write_text(state.read_text()[:40])
+    finetune(replace(job, options=replace(job.options, save_every=1)))
+    assert "step-15 is damaged; using step-12" in capsys.readouterr().err
+    assert (job.folder / "model").exists()
+
+
 def test_where_every_checkpoint_is_damaged_it_says_that_it_starts_again(job, capsys):
     finetune(job)
     forget(job.folder, "model")
