@@ -9,8 +9,8 @@ from heldout.scripts.finetune import Options
 RECIPES = sorted((Path(__file__).parent.parent / "recipes").glob("*.toml"))
 
 
-def test_there_are_four_recipes():
-    assert len(RECIPES) == 4
+def test_there_are_five_recipes():
+    assert len(RECIPES) == 5
 
 
 @pytest.mark.parametrize("path", RECIPES, ids=lambda path: path.stem)
