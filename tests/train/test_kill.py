@@ -39,6 +39,7 @@ class Lives:
 
     def close(self) -> None:
         self.process.stdin.close()
+        self.process.stdout.close()
         self.process.wait(10)
 
 
