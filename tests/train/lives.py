@@ -17,7 +17,8 @@ for line in sys.stdin:
         log = os.open(os.environ["LIVES_LOG"], os.O_WRONLY | os.O_CREAT | os.O_APPEND)
         os.dup2(log, 1)
         os.dup2(log, 2)
-        status = main(json.loads(line))
+        sys.argv = ["heldout", *json.loads(line)]
+        status = main()
         sys.stdout.flush()
         sys.stderr.flush()
         os._exit(status)
