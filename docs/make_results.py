@@ -37,6 +37,8 @@ def _compact(path: Path) -> str:
         tokens, seconds = sum(row["tokens"] for row in rows), sum(row["seconds"] for row in rows)
         return json.dumps({"steps": len(rows), "tokens": tokens, "seconds": round(seconds, 1)}) + "\n"
     value = json.loads(path.read_text())
+    if path.name == "options.json":
+        value.pop("out", None)
     if path.name == "options.json" and "model" in value:
         value["model"] = "/".join(Path(value["model"]).parts[-2:])
     return json.dumps(value, ensure_ascii=False, separators=(",", ":")) + "\n"
