@@ -9,8 +9,8 @@ import random
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-#: Steps a pool: rows are sorted by length within shuffled pools of this many steps. At 50 steps of 16 the padding of
-#: IMDb at 256 tokens is 2% of the tokens against 14% without sorting (docs/design.md has the command).
+#: Steps a pool: rows are sorted by length within shuffled pools of this many steps. tests/train/test_plan.py holds that
+#: less than 5% of the tokens are padding then, on 4,000 texts of 1 to 200 tokens.
 POOL = 50
 
 
