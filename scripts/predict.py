@@ -66,13 +66,9 @@ def run(options: Options) -> int:
     refuse_idle_labels(options.label, loaded)
     fitted = read_fitted(folder)
     compared = {name: compare(name, loaded[name], fitted, allow=options.allow_fitted_test) for name in data}
-    system = load_system(
-        load_task(made["task"]),
-        Source(str(folder / "model"), made["trust_remote_code"]),
-        card.labels,
-        made,
-        make_accelerator(resolve(options.precision)[0]),
-    )
+    task = load_task(made["task"])
+    source = Source(str(folder / "model"), made["trust_remote_code"])
+    system = load_system(task, source, task.head(card), made, make_accelerator(resolve(options.precision)[0]))
     with holding(folder):
         for name, (split, overlap) in compared.items():
             write_lines(folder / "gold" / f"{name}.jsonl", (example.to_json() for example in split.examples))

@@ -1,10 +1,11 @@
 """Fine-tuning: from prepared splits to the best weights in model/, whatever the task."""
 
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
-from typing import Any, Literal
+from typing import Literal
 
 import torch
 from accelerate import Accelerator
@@ -24,8 +25,9 @@ from heldout.train.plan import Step, make_plan, plan_hash
 from heldout.train.precision import Precision, make_accelerator, resolve
 from heldout.train.progress import progress, say
 from heldout.train.session import Selection, Session, evaluation_steps, run
-from heldout.train.system import System, load_system, pad_id
-from heldout.train.task import Encoded, Encoding, Long, Task
+from heldout.train.system import System, encoding_of, load_system, pad_id
+from heldout.train.task import Encoded, Encoding, Long, Only, Task
+from heldout.train.windows import collate
 
 
 @dataclass(frozen=True)
@@ -34,7 +36,10 @@ class FitOptions:
 
     model: str = option(REQUIRED, "the encoder to start from: a folder or a hub id", metavar="MODEL")
     max_length: int = option(256, "tokens the model reads at a time, special tokens included")
-    long: Long = option("head", "what is read of a longer text")
+    long: Long = option("head", "what is read of a longer text (sentiment)")
+    stride: int | None = option(None, "tokens that windows of a longer text share (default: a quarter; ner, qa)")
+    only: Only = option("", "the one text of a pair that is read, as a control (nli)")
+    max_answer: int = option(30, "the longest answer in tokens (qa)")
     batch_size: int = option(16, "examples an optimizer step, over all processes")
     epochs: int = option(2, "passes over train")
     max_steps: int = option(0, "stop after so many steps (0: no limit)")
@@ -54,11 +59,13 @@ class FitOptions:
 
     def __post_init__(self) -> None:
         """Refuse numbers that mean nothing, before any work."""
-        for name in ("batch_size", "epochs", "token_budget", "save_every"):
+        for name in ("batch_size", "epochs", "token_budget", "save_every", "max_answer"):
             _check(name, getattr(self, name), getattr(self, name) >= 1, "1 or more")
         for name in ("max_steps", "patience", "eval_every"):
             _check(name, getattr(self, name), getattr(self, name) >= 0, "0 or more")
         _check("max_length", self.max_length, self.max_length >= 3, "3 or more")
+        stride = self.stride
+        _check("stride", stride, stride is None or 0 <= stride < self.max_length, "0 or more, less than --max-length")
         _check("learning_rate", self.learning_rate, self.learning_rate > 0, "more than 0, such as 5e-5")
         _check("weight_decay", self.weight_decay, self.weight_decay >= 0, "0 or more")
         _check("warmup", self.warmup, 0 <= self.warmup <= 1, "a share from 0 to 1")
@@ -99,10 +106,8 @@ def finetune(job: Job) -> System:
         if accelerator.is_main_process:
             system.save(job.folder)
         return system
-    limits: Mapping[str, Any] = {"max_length": job.options.max_length, "long": job.options.long}
-    return load_system(
-        job.task, Source(str(job.folder / "model"), job.options.trust_remote_code), job.card.labels, limits, accelerator
-    )
+    source = Source(str(job.folder / "model"), job.options.trust_remote_code)
+    return load_system(job.task, source, job.task.head(job.card), vars(job.options), accelerator)
 
 
 def _train(job: Job, accelerator: Accelerator) -> System:
@@ -112,7 +117,7 @@ def _train(job: Job, accelerator: Accelerator) -> System:
     plan, hashed = _plan(job, encoded)
     optimizer = make_optimizer(raw, learning_rate=options.learning_rate, weight_decay=options.weight_decay)
     model, optimizer = accelerator.prepare(raw, optimizer)
-    system = System(job.task, model, encoding, job.card.labels, accelerator)
+    system = System(job.task, model, encoding, job.task.head(job.card), accelerator)
     dev, selection = job.task.encode(job.dev, encoding), _selection(job)
 
     def evaluate() -> float:
@@ -147,7 +152,7 @@ def _untrained(job: Job) -> tuple[PreTrainedModel, Encoding]:
     model = load_model(
         job.task.model,
         source,
-        labels=job.card.labels,
+        labels=job.task.head(job.card),
         seed=job.seed,
         attention_dropout=options.attention_dropout,
         say=say,
@@ -157,7 +162,7 @@ def _untrained(job: Job) -> tuple[PreTrainedModel, Encoding]:
         raise Refused(
             f"--max-length {options.max_length}: {options.model} has {positions} positions; ask for {positions} or less"
         )
-    return model, Encoding(tokenizer, label_names(model), options.max_length, options.long)
+    return model, encoding_of(tokenizer, label_names(model), vars(options))
 
 
 def _plan(job: Job, encoded: Encoded) -> tuple[tuple[Step, ...], str]:
@@ -173,12 +178,11 @@ def _plan(job: Job, encoded: Encoded) -> tuple[tuple[Step, ...], str]:
 
 def _recipe(job: Job, encoded: Encoded, encoding: Encoding, steps: int) -> Recipe:
     return Recipe(
-        windows=encoded.windows,
+        windows=lambda step: [window for row in step.rows for window in encoded.windows[row]],
+        collate=partial(collate, pad_id=pad_id(encoding), pad_type=encoding.tokenizer.pad_token_type_id),
         loss=job.task.loss,
         rate=linear_schedule(peak=job.options.learning_rate, steps=steps, warmup=job.options.warmup),
         seed=job.seed,
-        pad_id=pad_id(encoding),
-        pad_type=encoding.tokenizer.pad_token_type_id,
         token_budget=job.options.token_budget,
     )
 

@@ -19,9 +19,10 @@ from torch import Tensor, nn
 from heldout.errors import Failed
 from heldout.train.optim import set_learning_rate
 from heldout.train.plan import Step
-from heldout.train.windows import Window, by_budget, collate
+from heldout.train.windows import Batch, Window, by_budget
 
-Loss = Callable[[Any, Tensor, Tensor], Tensor]
+#: (the model's outputs, targets, weights of the rows) → the weighted sum over the rows.
+Loss = Callable[[Any, Any, Tensor], Tensor]
 
 
 @dataclass(frozen=True)
@@ -43,14 +44,17 @@ class Done:
 
 @dataclass(frozen=True)
 class Recipe:
-    """What the loop needs beyond model and data; ``windows`` lists the windows of each example."""
+    """What the loop needs beyond model and data.
 
-    windows: Sequence[Sequence[Window]]
+    ``windows`` gives all windows of a step, made on the spot where they change with it (fresh masks); ``collate`` pads
+    some of them into tensors.
+    """
+
+    windows: Callable[[Step], Sequence[Window]]
+    collate: Callable[[Sequence[Window]], Batch]
     loss: Loss
     rate: Callable[[int], float]
     seed: int
-    pad_id: int
-    pad_type: int = 0
     token_budget: int = 4096
     clip: float = 1.0
 
@@ -104,8 +108,9 @@ def step_seed(seed: int, step: int, process: int) -> int:
 
 def _backward(model: nn.Module, step: Step, recipe: Recipe, accelerator: Accelerator) -> tuple[float, int]:
     """Accumulate the gradients of one step; returns its mean loss and its real tokens, over all processes."""
-    windows = [window for row in step.rows for window in recipe.windows[row]]
-    total = sum(window.weight for window in windows)
+    windows = recipe.windows(step)
+    # A step whose every position is ignored (sentences that came to nothing) has no loss and no gradient.
+    total = sum(window.weight for window in windows) or 1.0
     ours = windows[accelerator.process_index :: accelerator.num_processes]
     # A process without a share still takes part in the exchange of gradients, with a loss of zero.
     batches = [[ours[i] for i in rows] for rows in by_budget([len(w) for w in ours], recipe.token_budget)]
@@ -115,10 +120,9 @@ def _backward(model: nn.Module, step: Step, recipe: Recipe, accelerator: Acceler
     for number, micro in enumerate(batches):
         last = number == len(batches) - 1
         with nullcontext() if last else accelerator.no_sync(model):
-            batch = collate(micro, recipe.pad_id, pad_type=recipe.pad_type)
-            outputs = model(**{name: tensor.to(accelerator.device) for name, tensor in batch.inputs.items()})
-            assert batch.targets is not None
-            loss = recipe.loss(outputs, batch.targets.to(accelerator.device), batch.weights * bool(ours)) / total
+            batch = recipe.collate(micro).to(accelerator.device)
+            outputs = model(**batch.inputs)
+            loss = recipe.loss(outputs, batch.targets, batch.weights * bool(ours)) / total
             # DDP averages the gradients of the processes; theirs must be summed.
             accelerator.backward(loss * accelerator.num_processes)
             summed[0] += loss.detach()

@@ -7,7 +7,7 @@ import numpy as np
 import torch
 from accelerate import Accelerator
 from accelerate.utils import gather_object
-from torch import nn
+from torch import Tensor, nn
 
 from heldout.errors import Failed
 from heldout.train.windows import Window, by_budget, collate
@@ -22,6 +22,7 @@ def predict(
     accelerator: Accelerator,
     *,
     pad_id: int,
+    logits: Callable[[Any], Tensor] = lambda outputs: outputs.logits,
     pad_type: int = 0,
     token_budget: int = TOKEN_BUDGET,
     pad_to: int = 0,
@@ -29,6 +30,8 @@ def predict(
 ) -> list[np.ndarray[Any, np.dtype[np.float32]]]:
     """The logits of every window, float32, in the order given; each process does its share of the batches.
 
+    ``logits`` takes them from the model's outputs: (rows, labels), or (rows, longest, labels), the padding of which is
+    cut off.
     ``progress`` is told how many windows each batch held. Raises Failed if not exactly every window came back.
     """
     # Not through DDP: its forward exchanges buffers, and a process whose share is empty would keep the others waiting.
@@ -38,8 +41,9 @@ def predict(
     for rows in batches[accelerator.process_index :: accelerator.num_processes]:
         batch = collate([windows[row] for row in rows], pad_id, pad_type=pad_type, pad_to=pad_to)
         with torch.inference_mode():
-            logits = raw(**{name: tensor.to(accelerator.device) for name, tensor in batch.inputs.items()}).logits
-        found += zip(rows, logits.float().cpu().numpy(), strict=True)
+            given = logits(raw(**batch.to(accelerator.device).inputs)).float().cpu().numpy()
+        for row, values in zip(rows, given, strict=True):
+            found.append((row, values[: len(windows[row])].copy() if values.ndim == 2 else values))
         progress(len(rows))
     if accelerator.num_processes > 1:
         found = gather_object(found)

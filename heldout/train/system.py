@@ -1,5 +1,6 @@
 """A trained model with everything it needs to answer: task, tokenizer, labels by name, limits."""
 
+import dataclasses
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -7,6 +8,7 @@ from typing import Any
 
 from accelerate import Accelerator
 from torch import nn
+from transformers import PreTrainedTokenizerFast
 
 from heldout.errors import Refused
 from heldout.records import Example, Prediction
@@ -45,6 +47,7 @@ class System:
                 windows,
                 self.accelerator,
                 pad_id=pad_id(self.encoding),
+                logits=self.task.logits,
                 pad_type=self.encoding.tokenizer.pad_token_type_id,
                 token_budget=self.token_budget,
                 progress=advance,
@@ -73,14 +76,20 @@ def pad_id(encoding: Encoding) -> int:
     return found
 
 
+def encoding_of(tokenizer: PreTrainedTokenizerFast, labels: Sequence[str], options: Mapping[str, Any]) -> Encoding:
+    """The encoding that a run's options ask for; what older runs did not have keeps its default."""
+    fields = {field.name for field in dataclasses.fields(Encoding)}
+    return Encoding(tokenizer, labels, **{key: value for key, value in options.items() if key in fields})
+
+
 def load_system(
     task: Task, source: Source, labels: Sequence[str], options: Mapping[str, Any], accelerator: Accelerator
 ) -> System:
-    """The system of a run's model/, its labels matched by name to the card's, whatever their order in the config."""
+    """The system of a run's model/, its labels matched by name to ``labels``, whatever their order in the config."""
     tokenizer = load_tokenizer(source, options["max_length"])
     model = load_model(task.model, source)
     own = label_names(model)
     if sorted(own) != sorted(labels):
         raise Refused(f"{source.name}: its labels are {own}, the card's {list(labels)}; they must be the same names")
-    encoding = Encoding(tokenizer, own, options["max_length"], options["long"])
+    encoding = encoding_of(tokenizer, own, options)
     return System(task, accelerator.prepare_model(model, evaluation_mode=True), encoding, labels, accelerator)

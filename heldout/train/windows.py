@@ -17,13 +17,16 @@ class Window:
 
     ``example`` is the row of its example; ``inputs`` are lists of equal length under the model's own names;
     ``target`` is a label id, a list of ids (one a position), a (start, end) pair, or None where gold is unknown;
-    ``weight`` is its share of the loss: the windows of one example sum to 1.
+    ``weight`` is its share of the loss, which is normalised by the weights of a whole step: the windows of one example
+    sum to 1, or, where every position has a loss of its own, to the number of those positions.
+    ``places`` is what decoding needs to find back into the text: a word's or a character's place for each position.
     """
 
     example: int
     inputs: Mapping[str, Sequence[int]]
     target: Any = None
     weight: float = 1.0
+    places: Any = None
 
     def __len__(self) -> int:
         """Its length in tokens, special tokens included."""
@@ -32,11 +35,20 @@ class Window:
 
 @dataclass(frozen=True)
 class Batch:
-    """Padded tensors: ``inputs`` of shape (rows, longest), ``targets``, ``weights`` (rows,)."""
+    """Padded tensors: ``inputs`` of shape (rows, longest), ``targets`` (a tensor or several by name), ``weights``."""
 
     inputs: dict[str, Tensor]
-    targets: Tensor | None
+    targets: Any
     weights: Tensor
+
+    def to(self, device: torch.device) -> "Batch":
+        """The same on a device; the weights stay where they are, the loss brings them over."""
+        targets = self.targets
+        if isinstance(targets, dict):
+            targets = {name: tensor.to(device) for name, tensor in targets.items()}
+        elif targets is not None:
+            targets = targets.to(device)
+        return Batch({name: tensor.to(device) for name, tensor in self.inputs.items()}, targets, self.weights)
 
 
 def collate(windows: Sequence[Window], pad_id: int, *, pad_type: int = 0, pad_to: int = 0) -> Batch:

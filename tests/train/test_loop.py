@@ -40,11 +40,11 @@ def windows_of(n, seed=0, longest=30):
 
 def recipe_of(rows, **changes):
     usual = Recipe(
-        windows=rows,
+        windows=lambda step: [window for row in step.rows for window in rows[row]],
+        collate=lambda windows: collate(windows, 0),
         loss=lambda outputs, targets, weights: cross_entropy(outputs.logits, targets, weights),
         rate=lambda step: 0.05,
         seed=1,
-        pad_id=0,
         clip=1e9,
     )
     return replace(usual, **changes)

@@ -1,0 +1,1 @@
+"""Pretraining: corpus to rows, masking, sentence pairs, packing, objectives, presets."""
