@@ -63,12 +63,14 @@ def decode(content: bytes, where: str, encoding: str) -> str:
         return content[mark:].decode("utf-8" if utf8 else encoding)
     except UnicodeDecodeError as error:
         at = mark + error.start
-        raise Refused(f"{where}: byte {at} (0x{content[at]:02x}) is not {encoding}; try {_advice(content)}") from None
+        advice = encoding_advice(content)
+        raise Refused(f"{where}: byte {at} (0x{content[at]:02x}) is not {encoding}; try {advice}") from None
     except UnicodeError as error:
         raise Refused(f"{where}: not {encoding} ({error}); name its --encoding") from None
 
 
-def _advice(content: bytes) -> str:
+def encoding_advice(content: bytes) -> str:
+    """The --encoding to try for bytes that are not what was asked for."""
     if content.startswith((b"\xff\xfe", b"\xfe\xff")):
         return "--encoding utf-16"
     # Latin-1 has control characters at 0x80-0x9f, where Windows' code page has quotes and dashes.

@@ -29,10 +29,10 @@ def read_hub(
     source: str, name: str, config: str | None, split: str, reading: Reading, *, keep: int | None, seed: int
 ) -> Table:
     """Load one split of a hub set; Refused where name, config or split is not there, Failed where no hub answers."""
-    data = _load(source, name, config, split, streaming=keep is not None)
+    data = load_split(source, name, config, split, streaming=keep is not None)
     features = data.features or {}
     names = {key: list(value.names) for key, value in features.items() if hasattr(value, "names")}
-    rows = (Row(f"row {number}", number, values) for number, values in enumerate(_rows(source, data), 1))
+    rows = (Row(f"row {number}", number, values) for number, values in enumerate(rows_of(source, data), 1))
     stem = split if split.isalnum() else "hub"
     if keep is None:
         return Table(source, stem, tuple(features), list(rows), names=names, markup=_is_imdb(name))
@@ -44,7 +44,8 @@ def _is_imdb(name: str) -> bool:
     return name.split("/")[-1].lower() in ("imdb", "aclimdb")
 
 
-def _load(source: str, name: str, config: str | None, split: str, *, streaming: bool) -> Any:
+def load_split(source: str, name: str, config: str | None, split: str, *, streaming: bool) -> Any:
+    """A split of a hub set as ``datasets`` has it; Refused or Failed as ``read_hub`` says."""
     import datasets
 
     if not sys.stderr.isatty():
@@ -61,7 +62,8 @@ def _load(source: str, name: str, config: str | None, split: str, *, streaming: 
         raise Failed(f"{source}: no such path, and the hub could not be read ({_line(error)})") from None
 
 
-def _rows(source: str, data: Any) -> Iterator[Mapping[str, Any]]:
+def rows_of(source: str, data: Any) -> Iterator[Mapping[str, Any]]:
+    """The rows of a split; Failed where the hub stops answering, Refused where its files cannot be read."""
     try:
         yield from data
     except OSError as error:
