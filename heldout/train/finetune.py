@@ -7,7 +7,6 @@ from functools import partial
 from pathlib import Path
 from typing import Literal
 
-import torch
 from accelerate import Accelerator
 from transformers import PreTrainedModel
 
@@ -15,14 +14,13 @@ from heldout.errors import Refused
 from heldout.eval import metrics
 from heldout.eval.table import tabulate
 from heldout.ledger import read_ledger, write_ledger
-from heldout.options import REQUIRED, flag, option
+from heldout.options import REQUIRED, option
 from heldout.records import Card, Example, Prediction
-from heldout.runs import read_json, write_json
+from heldout.train.engine import LoopOptions, check, start
 from heldout.train.loop import Done, Recipe
 from heldout.train.models import Source, label_names, load_model, load_tokenizer, max_positions
 from heldout.train.optim import linear_schedule, make_optimizer
 from heldout.train.plan import Step, make_plan, plan_hash
-from heldout.train.precision import Precision, make_accelerator, resolve
 from heldout.train.progress import progress, say
 from heldout.train.session import Selection, Session, evaluation_steps, run
 from heldout.train.system import System, encoding_of, load_system, pad_id
@@ -31,7 +29,7 @@ from heldout.train.windows import collate
 
 
 @dataclass(frozen=True)
-class FitOptions:
+class FitOptions(LoopOptions):
     """How a model is fine-tuned; commands inherit these."""
 
     model: str = option(REQUIRED, "the encoder to start from: a folder or a hub id", metavar="MODEL")
@@ -40,42 +38,15 @@ class FitOptions:
     stride: int | None = option(None, "tokens that windows of a longer text share (default: a quarter; ner, qa)")
     only: Only = option("", "the one text of a pair that is read, as a control (nli)")
     max_answer: int = option(30, "the longest answer in tokens (qa)")
-    batch_size: int = option(16, "examples an optimizer step, over all processes")
-    epochs: int = option(2, "passes over train")
-    max_steps: int = option(0, "stop after so many steps (0: no limit)")
-    learning_rate: float = option(5e-5, "the highest learning rate, after the warm-up")
-    weight_decay: float = option(0.01, "decay of matrices; biases and norms have none")
-    warmup: float = option(0.1, "share of the steps in which the learning rate rises")
-    attention_dropout: float | None = option(
-        None, "dropout of the attention (default: the model's own; 0 more than doubles the speed on a CPU)"
-    )
-    precision: Precision = option("auto", "auto is bf16 where the hardware multiplies it")
-    token_budget: int = option(4096, "padded tokens a micro-batch: less memory, the same result")
     select: Literal["main", "loss"] = option("main", "best weights by dev's main metric (highest) or loss (lowest)")
-    patience: int = option(0, "stop after so many evaluations without a better one (0: never)")
-    eval_every: int = option(0, "steps between evaluations on dev (0: each epoch's end)")
-    save_every: int = option(500, "steps between checkpoints")
-    trust_remote_code: bool = option(False, "let code that comes with the model run on this machine")
 
     def __post_init__(self) -> None:
         """Refuse numbers that mean nothing, before any work."""
-        for name in ("batch_size", "epochs", "token_budget", "save_every", "max_answer"):
-            _check(name, getattr(self, name), getattr(self, name) >= 1, "1 or more")
-        for name in ("max_steps", "patience", "eval_every"):
-            _check(name, getattr(self, name), getattr(self, name) >= 0, "0 or more")
-        _check("max_length", self.max_length, self.max_length >= 3, "3 or more")
+        super().__post_init__()
+        check("max_answer", self.max_answer, self.max_answer >= 1, "1 or more")
+        check("max_length", self.max_length, self.max_length >= 3, "3 or more")
         stride = self.stride
-        _check("stride", stride, stride is None or 0 <= stride < self.max_length, "0 or more, less than --max-length")
-        _check("learning_rate", self.learning_rate, self.learning_rate > 0, "more than 0, such as 5e-5")
-        _check("weight_decay", self.weight_decay, self.weight_decay >= 0, "0 or more")
-        _check("warmup", self.warmup, 0 <= self.warmup <= 1, "a share from 0 to 1")
-        dropout = self.attention_dropout
-        _check("attention_dropout", dropout, dropout is None or 0 <= dropout < 1, "from 0 to less than 1")
-
-
-def _check(name: str, value: object, holds: bool, wanted: str) -> None:
-    if not holds:
-        raise Refused(f"{flag(name)} {value}: give {wanted}")
+        check("stride", stride, stride is None or 0 <= stride < self.max_length, "0 or more, less than --max-length")
 
 
 @dataclass(frozen=True)
@@ -96,11 +67,7 @@ class Job:
 
 def finetune(job: Job) -> System:
     """Train (or continue, or find it done), leave the best weights in model/, and return the system."""
-    precision, reason = resolve(job.options.precision)
-    accelerator = make_accelerator(precision)
-    if accelerator.is_main_process:
-        say(f"precision {precision}: {reason}; {accelerator.num_processes} process(es) on {accelerator.device.type}")
-        _note_engine(job.folder, precision, accelerator)
+    accelerator = start(job.folder, job.options.precision)
     if not (job.folder / "model").exists():
         system = _train(job, accelerator)
         if accelerator.is_main_process:
@@ -208,23 +175,6 @@ def _note_in_ledger(job: Job, hashed: str, selection: Selection) -> None:
     chosen = f"checkpoint with the {selection.direction}imum of {selection.metric}"
     ledger = ledger.with_fitted("weights", "train", job.train_hash, len(job.train))
     write_ledger(job.folder, ledger.with_fitted(chosen, "dev", job.dev_hash, len(job.dev)))
-
-
-def _note_engine(folder: Path, precision: str, accelerator: Accelerator) -> None:
-    """Write into environment.json what the options leave open; Refused where a resumed run would change precision."""
-    path = folder / "environment.json"
-    before = read_json(path) if path.exists() else {}
-    if before.get("precision", precision) != precision:
-        raise Refused(
-            f"{folder}: was started in {before['precision']}; continue with --precision {before['precision']}"
-        )
-    engine = {
-        "precision": precision,
-        "device": accelerator.device.type,
-        "processes": accelerator.num_processes,
-        "threads": torch.get_num_threads(),
-    }
-    write_json(path, before | engine)
 
 
 def is_main_process() -> bool:

@@ -1,0 +1,79 @@
+"""What every training shares with every other: the options of the loop, and the engine noted where the run is."""
+
+from dataclasses import dataclass
+from pathlib import Path
+
+import torch
+from accelerate import Accelerator
+
+from heldout.errors import Refused
+from heldout.options import flag, option
+from heldout.runs import read_json, write_json
+from heldout.train.precision import Precision, make_accelerator, resolve
+from heldout.train.progress import say
+
+
+@dataclass(frozen=True)
+class LoopOptions:
+    """How weights are trained, whatever they learn; fine-tuning and pretraining inherit these."""
+
+    batch_size: int = option(16, "examples an optimizer step, over all processes")
+    epochs: int = option(2, "passes over train")
+    max_steps: int = option(0, "stop after so many steps (0: no limit)")
+    learning_rate: float = option(5e-5, "the highest learning rate, after the warm-up")
+    weight_decay: float = option(0.01, "decay of matrices; biases and norms have none")
+    warmup: float = option(0.1, "share of the steps in which the learning rate rises")
+    attention_dropout: float | None = option(
+        None, "dropout of the attention (default: the model's own; 0 more than doubles the speed on a CPU)"
+    )
+    precision: Precision = option("auto", "auto is bf16 where the hardware multiplies it")
+    token_budget: int = option(4096, "padded tokens a micro-batch: less memory, the same result")
+    patience: int = option(0, "stop after so many evaluations without a better one (0: never)")
+    eval_every: int = option(0, "steps between evaluations on dev (0: each epoch's end)")
+    save_every: int = option(500, "steps between checkpoints")
+    trust_remote_code: bool = option(False, "let code that comes with the model run on this machine")
+
+    def __post_init__(self) -> None:
+        """Refuse numbers that mean nothing, before any work."""
+        for name in ("batch_size", "epochs", "token_budget", "save_every"):
+            check(name, getattr(self, name), getattr(self, name) >= 1, "1 or more")
+        for name in ("max_steps", "patience", "eval_every"):
+            check(name, getattr(self, name), getattr(self, name) >= 0, "0 or more")
+        check("learning_rate", self.learning_rate, self.learning_rate > 0, "more than 0, such as 5e-5")
+        check("weight_decay", self.weight_decay, self.weight_decay >= 0, "0 or more")
+        check("warmup", self.warmup, 0 <= self.warmup <= 1, "a share from 0 to 1")
+        dropout = self.attention_dropout
+        check("attention_dropout", dropout, dropout is None or 0 <= dropout < 1, "from 0 to less than 1")
+
+
+def check(name: str, value: object, holds: bool, wanted: str) -> None:
+    """Refuse the value of the option ``name`` where it does not hold, saying what is ``wanted``."""
+    if not holds:
+        raise Refused(f"{flag(name)} {value}: give {wanted}")
+
+
+def start(folder: Path, wanted: Precision) -> Accelerator:
+    """accelerate's engine in the precision that is wanted; says which, and notes it in the run's environment.json."""
+    precision, reason = resolve(wanted)
+    accelerator = make_accelerator(precision)
+    if accelerator.is_main_process:
+        say(f"precision {precision}: {reason}; {accelerator.num_processes} process(es) on {accelerator.device.type}")
+        _note(folder, precision, accelerator)
+    return accelerator
+
+
+def _note(folder: Path, precision: str, accelerator: Accelerator) -> None:
+    """Write into environment.json what the options leave open; Refused where a resumed run would change precision."""
+    path = folder / "environment.json"
+    before = read_json(path) if path.exists() else {}
+    if before.get("precision", precision) != precision:
+        raise Refused(
+            f"{folder}: was started in {before['precision']}; continue with --precision {before['precision']}"
+        )
+    engine = {
+        "precision": precision,
+        "device": accelerator.device.type,
+        "processes": accelerator.num_processes,
+        "threads": torch.get_num_threads(),
+    }
+    write_json(path, before | engine)
