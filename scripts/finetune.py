@@ -21,6 +21,8 @@ from types import FrameType
 from typing import Any
 
 from heldout.baselines import find, write_baseline_run
+from heldout.data import load_task as load_data
+from heldout.data import task_names
 from heldout.data.prepare import Prepared, PrepareOptions, parse_tests, prepare
 from heldout.errors import Failed, Refused
 from heldout.eval.score import score_run
@@ -41,7 +43,7 @@ FREE = {"resume", "json"}
 class Options(PrepareOptions, FitOptions):
     """What ``heldout finetune`` takes."""
 
-    task: str = positional("what to learn: sentiment")
+    task: str = positional(f"what to learn: {', '.join(task_names())}")
     train: str = option(REQUIRED, "the labelled examples to learn from", metavar="SOURCE")
     dev: str | None = option(None, "the split to choose on; carved from train where not given", metavar="SOURCE")
     test: tuple[str, ...] = option((), "a set to score; again for a shifted domain", metavar="NAME=SOURCE")
@@ -49,7 +51,7 @@ class Options(PrepareOptions, FitOptions):
     seed: int = option(1, "draws the dev split, the order of examples, the new head, dropout")
     seeds: str = option("", "several runs on the same splits, as RUN/seed-1/ …", metavar="1,2,3")
     baseline: tuple[str, ...] = option(
-        ("majority", "lexicon", "tfidf"), "a baseline to fit beside it; none for none", metavar="KIND"
+        (), "a baseline to fit beside it; none for none (default: the task's own)", metavar="KIND"
     )
     resume: bool = option(False, "continue a run that was stopped or killed, from its last checkpoint")
     json: bool = option(False, "print the scores as JSON")
@@ -61,7 +63,7 @@ def run(options: Options) -> int:
     if is_main_process():
         _same_options(out, options) if options.resume else refuse_taken(out)
     load_task(options.task)
-    for kind in set(options.baseline) - {"none"}:
+    for kind in _kinds(options):
         find(kind)
     prepared = prepare(
         options.task,
@@ -134,9 +136,9 @@ def _baselines(out: Path, options: Options, prepared: Prepared) -> None:
     """Fit the baselines that are asked for as runs under RUN/baselines/; one that does not apply is named."""
     shared = {field.name for field in dataclasses.fields(PrepareOptions)} | {"task", "train", "dev", "test", "seed"}
     said = {key: value for key, value in to_json(options).items() if key in shared}
-    for kind in options.baseline:
+    for kind in _kinds(options):
         folder = out / "baselines" / kind
-        if kind == "none" or _is_done(folder):
+        if _is_done(folder):
             continue
         shutil.rmtree(folder, ignore_errors=True)
         say(f"baseline {kind}")
@@ -144,6 +146,11 @@ def _baselines(out: Path, options: Options, prepared: Prepared) -> None:
             write_baseline_run(folder, kind, prepared, seed=options.seed, run_options=said)
         except Refused as refused:
             say(f"baseline {kind} left out: {refused}")
+
+
+def _kinds(options: Options) -> tuple[str, ...]:
+    """The baselines that are asked for, else those of the task."""
+    return tuple(kind for kind in options.baseline or load_data(options.task).baselines if kind != "none")
 
 
 def _held(folder: Path, options: Options) -> AbstractContextManager[Any]:

@@ -1,12 +1,14 @@
-"""overlap: whether the same text, or nearly the same, also stands in train (``about.overlap``: exact or near).
+"""overlap: whether the same text, or nearly the same, also stands in train (``about.overlap``).
 
-Scores with and without such texts tell learning from memory. Where no example is marked there is nothing to show.
+Its parts are exact, near, and shared: another question about a premise or a passage of train. Scores with and without
+such texts tell learning from memory. Where no example is marked there is nothing to show.
 """
 
 from heldout.eval.slices import Slice
 from heldout.records import Example, Prediction
 
 REST = "not in train"
+PARTS = (REST, "in train (exact)", "in train (near)", "in train (shared)")
 
 
 def _value(example: Example, prediction: Prediction) -> str | None:
@@ -14,4 +16,4 @@ def _value(example: Example, prediction: Prediction) -> str | None:
     return None if overlap is None else f"in train ({overlap})"
 
 
-SLICE = Slice("overlap", _value, order=(REST, "in train (exact)", "in train (near)"), rest=REST, always=True)
+SLICE = Slice("overlap", _value, order=PARTS, rest=REST, always=True)

@@ -7,7 +7,6 @@ test         500  negative 250, positive 250                         0     1    
 12 of 500 texts of test stand in train, 3 more nearly
 """
 
-from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations
@@ -16,11 +15,12 @@ from typing import Any
 
 import numpy as np
 
-from heldout.data.duplicates import counted
+from heldout.data import golds
+from heldout.data.duplicates import counted, fold_field
 from heldout.data.files import stem
-from heldout.data.labels import in_order
 from heldout.data.prepare import load
 from heldout.data.sources import Loaded, SourceOptions, refuse_idle_labels
+from heldout.data.task import load_task
 from heldout.data.texts import Texts
 from heldout.eval.columns import aligned
 
@@ -48,7 +48,7 @@ def check(task: str, sources: Sequence[str], options: SourceOptions, seed: int =
         for name, source in named.items()
     }
     refuse_idle_labels(options.label, loaded)
-    texts = Texts(loaded)
+    texts = Texts(loaded, key=load_task(task).key)
     at = {name: texts.positions(name, split.examples) for name, split in loaded.items()}
     across = []
     for first, second in combinations(loaded, 2):
@@ -72,13 +72,12 @@ def _names(sources: Sequence[str]) -> dict[str, str]:
 
 
 def _describe(split: Loaded) -> dict[str, Any]:
-    words = np.array([sum(len(str(text).split()) for text in example.text.values()) for example in split.examples])
-    labels = Counter(example.gold for example in split.examples)
+    words = np.array([sum(len(fold_field(e, field).split()) for field in e.text) for e in split.examples])
     return {
         "source": split.source,
         "hash": split.hash,
         "n": len(split.examples),
-        "labels": {label: labels[label] for label in in_order(labels)},
+        "labels": golds.counted(split.examples),
         "dropped": dict(split.dropped),
         "notes": dict(split.notes),
         "cleaning": list(split.cleaning),
@@ -95,6 +94,7 @@ def show(checked: Checked) -> str:
     for pair in checked.across:
         lines.append(
             f"{pair['exact']} of {pair['n']} texts of {pair['of']} stand in {pair['in']}, {pair['near']} more nearly"
+            + (f", {pair['shared']} more share their material" if "shared" in pair else "")
         )
     for name, entry in checked.sources.items():
         notes = [*(f"{_words(key)} {n}" for key, n in entry["notes"].items()), *entry["cleaning"]]

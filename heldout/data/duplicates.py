@@ -12,7 +12,8 @@ from heldout.data.shingles import Ints, near_pairs
 from heldout.records import Example
 
 TAG = re.compile(r"</?[a-zA-Z][^<>]{0,100}>")
-Match = Literal["exact", "near"]
+#: "shared": another question about the same material (its premise, its passage).
+Match = Literal["exact", "near", "shared"]
 
 
 def fold(text: str) -> str:
@@ -28,7 +29,13 @@ def fold(text: str) -> str:
 
 def fold_example(example: Example) -> str:
     """The folded text of an example; several fields are folded one by one and stand on lines of their own."""
-    return "\n".join(fold(str(example.text[field])) for field in sorted(example.text))
+    return "\n".join(fold_field(example, field) for field in sorted(example.text))
+
+
+def fold_field(example: Example, field: str) -> str:
+    """One folded field of an example; a list of words is folded as they stand side by side."""
+    value = example.text[field]
+    return fold(" ".join(value) if isinstance(value, list | tuple) else str(value))
 
 
 @dataclass(frozen=True)
@@ -92,6 +99,8 @@ def matches(similar: Similar, of: Sequence[int] | Ints, among: Sequence[int] | I
 
 
 def counted(found: Iterable[Match | None]) -> dict[Match, int]:
-    """How many matched exactly and how many nearly."""
+    """How many matched exactly, how many nearly, and, where there are any, how many only share their material."""
     listed = list(found)
-    return {"exact": listed.count("exact"), "near": listed.count("near")}
+    shared = listed.count("shared")
+    counts: dict[Match, int] = {"exact": listed.count("exact"), "near": listed.count("near")}
+    return counts | ({"shared": shared} if shared else {})

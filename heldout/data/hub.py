@@ -93,7 +93,9 @@ def _sample(table: Table, rows: Iterator[Row], reading: Reading, keep: int, seed
             stopped = LOOK
             break
         seen += 1
-        value, words = raw_label(row.values.get(label or ""), classes), str(row.values.get(text or "") or "").strip()
+        value = raw_label(row.values.get(label or ""), classes)
+        # A row without one text (a question and its passage) takes its place in the seed's order by all its values.
+        words = str(row.values.get(text) or "").strip() if text else str(row.values)
         values.add(value)
         if label and label_names([value], with_numbers(reading.labels, classes))[value] is None:
             dropped["no_label"] += 1

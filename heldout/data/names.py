@@ -11,7 +11,10 @@ from heldout.errors import Refused
 from heldout.options import nearest
 
 #: What a column can be for; group, domain and pair land in an example's ``about``.
-FIELDS = ("text", "label", "id", "group", "domain", "pair")
+FIELDS = (
+    *("text", "label", "id", "group", "domain", "pair"),
+    *("premise", "hypothesis", "words", "tags", "question", "context", "answers"),
+)
 DELIMITERS = {"comma": ",", "tab": "\t", "space": " ", "semicolon": ";", "pipe": "|"}
 CLEAN = ("auto", "on", "off")
 

@@ -75,7 +75,8 @@ def load(
     ``name`` is the split's, among all ``names`` of the call, by which NAME:VALUE options are meant for it.
     """
     how = reading(options, name, names or (name,))
-    loaded = load_task(task).read(read(source, how, keep=limit, seed=seed), how, labels)
+    data = load_task(task)
+    loaded = data.read(read(source, how, files=data.files, keep=limit, seed=seed), how, labels)
     return loaded if limit is None else _sampled(loaded, limited(loaded.examples, limit, seed=seed))
 
 
@@ -113,15 +114,17 @@ def prepare(
     names = [*RESERVED, *tests]
     keep = None if options.limit is None else options.limit + _dev_size(options, options.limit)
     how = reading(options, "train", names)
-    loaded = {"train": data.read(read(train, how, keep=keep, seed=seed), how, ())}
+    table = read(train, how, files=data.files, keep=keep, seed=seed)
+    loaded = {"train": data.read(table, how, ())}
     card = data.card(loaded["train"].examples)
-    if len(card.labels) < 2:
+    if card.kind != "span" and len(card.labels) < 2:
         raise Refused(f"{train}: every example is {card.labels[0]!r}; a classifier needs two labels or more in train")
+    known = [*card.labels, *card.collapse.values()]
     for name, source in (({"dev": dev} if dev else {}) | dict(tests)).items():
         limit = options.dev_size if name == "dev" else options.limit_test
-        loaded[name] = load(task, source, options, name=name, names=names, labels=card.labels, limit=limit, seed=seed)
+        loaded[name] = load(task, source, options, name=name, names=names, labels=known, limit=limit, seed=seed)
     refuse_idle_labels(options.label, loaded)
-    texts = Texts(loaded, _excluded(data, options, names))
+    texts = Texts(loaded, _excluded(data, options, names), key=data.key)
     loaded["train"] = _without_excluded(loaded["train"], texts, card)
     for name in loaded:
         loaded[name] = loaded[name].noting(_fitted(name, loaded, texts, options))
@@ -130,6 +133,8 @@ def prepare(
         train_source, carved = _carve(train_source, texts, options, seed)
         loaded = {"train": train_source, "dev": carved} | {name: loaded[name] for name in tests}
     loaded["train"] = _limit(train_source, texts, options, seed)
+    for name in loaded.keys() - {"train"}:
+        loaded[name] = replace(loaded[name], examples=tuple(data.mark(loaded["train"].examples, loaded[name].examples)))
     return Prepared(card, *_compare(loaded, texts, carved=not dev))
 
 
@@ -148,7 +153,7 @@ def _dev_size(options: PrepareOptions, n: int) -> int:
 
 def _excluded(data: Data, options: PrepareOptions, names: Collection[str]) -> list[str]:
     how = reading(options, "exclude", names)
-    return [fold(text) for source in options.exclude for text in data.texts(read(source, how), how)]
+    return [fold(text) for source in options.exclude for text in data.texts(read(source, how, files=data.files), how)]
 
 
 def _without_excluded(train: Loaded, texts: Texts, card: Card) -> Loaded:

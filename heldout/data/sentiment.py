@@ -40,4 +40,4 @@ def texts(table: Table, reading: Reading) -> Sequence[str]:
     return read_texts(table, reading).texts
 
 
-DATA = Data("sentiment", read, card, texts)
+DATA = Data("sentiment", read, card, texts, baselines=("majority", "lexicon", "tfidf"))

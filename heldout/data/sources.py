@@ -1,14 +1,14 @@
 """SOURCE: a path that exists (a file or a folder of reviews, ``aclImdb:test``) or a hub id, org/name@config:split."""
 
 import re
-from collections import Counter
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from heldout.data import names as names_
 from heldout.data.files import KNOWN, missing, suffix
 from heldout.data.folders import read_folder, read_reviews
+from heldout.data.golds import counted
 from heldout.data.hub import read_hub
 from heldout.data.names import Reading
 from heldout.data.table import Table
@@ -65,9 +65,8 @@ class Loaded:
 
     def split(self) -> Split:
         """The ledger's entry."""
-        labels = Counter(str(example.gold) for example in self.examples)
-        counted = {label: labels[label] for label in sorted(labels)}
-        return Split(self.source, self.hash, len(self.examples), counted, self.dropped, self.notes, self.cleaning)
+        golds = counted(self.examples)
+        return Split(self.source, self.hash, len(self.examples), golds, self.dropped, self.notes, self.cleaning)
 
 
 def reading(options: SourceOptions, name: str, names: Collection[str]) -> Reading:
@@ -103,9 +102,19 @@ def refuse_idle_labels(values: Sequence[str], loaded: Mapping[str, Loaded]) -> N
             )
 
 
-def read(source: str, reading: Reading, *, keep: int | None = None, seed: int = 0) -> Table:
-    """Read a source; with ``keep`` a hub set is streamed and only about that many rows of it are held in memory."""
+#: A file in the format of one task's data sets (CoNLL columns, SQuAD's nesting) as a table, None where it is not one.
+Files = Callable[[Path, Reading], Table | None]
+
+
+def read(source: str, reading: Reading, *, files: Files | None = None, keep: int | None = None, seed: int = 0) -> Table:
+    """Read a source; with ``keep`` a hub set is streamed and only about that many rows of it are held in memory.
+
+    ``files`` is asked first for a path.
+    """
     path, split = _path(source)
+    own = files(path, reading) if files is not None and path is not None and path.is_file() else None
+    if own is not None:
+        return own
     if path is not None and path.is_dir():
         return read_folder(path, split, reading)
     if path is not None:

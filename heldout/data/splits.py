@@ -8,6 +8,7 @@ from collections import Counter
 from collections.abc import Sequence
 
 from heldout.data.duplicates import connect, find, fold_example
+from heldout.data.golds import stratum
 from heldout.data.sampling import order, quotas, sample
 from heldout.errors import Refused
 from heldout.records import Example
@@ -33,7 +34,7 @@ def carve(
     units = sorted(
         (sorted(unit, key=keys.__getitem__) for unit in _units(examples, clusters)), key=lambda unit: keys[unit[0]]
     )
-    labels = [str(example.gold) for example in examples]
+    labels = [stratum(example) for example in examples]
     taken = _take(units, labels, min(size, len(examples) - 1))
     if not taken:
         largest = max(map(len, units), default=0)
@@ -51,7 +52,7 @@ def limited(examples: Sequence[Example], size: int, *, seed: int, folds: Sequenc
         raise Refused(f"a limit of {size} examples leaves nothing; give 1 or more")
     folds = [fold_example(example) for example in examples] if folds is None else folds
     keys = [order(seed, text) for text in folds]
-    return [examples[position] for position in sample(keys, [str(example.gold) for example in examples], size)]
+    return [examples[position] for position in sample(keys, [stratum(example) for example in examples], size)]
 
 
 def _units(examples: Sequence[Example], clusters: Sequence[int]) -> list[list[int]]:

@@ -6,22 +6,36 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from heldout.data.names import Reading
-from heldout.data.sources import Loaded
+from heldout.data.sources import Files, Loaded
 from heldout.data.table import Table
 from heldout.errors import Refused
 from heldout.options import nearest
 from heldout.records import Card, Example
 
 
+def _unmarked(train: Sequence[Example], examples: Sequence[Example]) -> Sequence[Example]:
+    return examples
+
+
 @dataclass(frozen=True)
 class Data:
     """``read`` makes examples of a table (with ``known`` labels: Refused for any other); ``card`` describes the task
-    with the labels of these train examples; ``texts`` reads texts alone, of sources that may have no labels."""
+    with the labels of these train examples; ``texts`` reads texts alone, of sources that may have no labels.
+
+    ``key`` is the text field whose return tells that two splits share material though their questions differ (a
+    premise, a passage); "" where all fields together do. ``files`` reads files of the task's own formats. ``mark``
+    notes in ``about`` of its second examples what depends on train, its first. ``baselines`` are fitted unless others
+    are asked for.
+    """
 
     name: str
     read: Callable[[Table, Reading, Collection[str]], Loaded]
     card: Callable[[Sequence[Example]], Card]
     texts: Callable[[Table, Reading], Sequence[str]]
+    key: str = ""
+    files: Files | None = None
+    mark: Callable[[Sequence[Example], Sequence[Example]], Sequence[Example]] = _unmarked
+    baselines: tuple[str, ...] = ("majority",)
 
 
 def task_names() -> list[str]:

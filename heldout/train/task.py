@@ -22,8 +22,8 @@ class Encoding:
     """How texts become windows of at most ``max_length`` tokens.
 
     ``labels`` name the columns of the logits. ``long``: what is read of a longer text (label tasks). ``stride``: the
-    tokens that neighbouring windows share, None for a quarter of a window (tasks whose answer stands in the text). ``only``: the one field that is
-    read of a pair, "" for both. ``max_answer``: the longest span in tokens that is an answer.
+    tokens that neighbouring windows share, None for a quarter of a window (tasks whose answer stands in the text).
+    ``only``: the one field that is read of a pair, "" for both. ``max_answer``: the longest answer in tokens.
     """
 
     tokenizer: PreTrainedTokenizerFast
