@@ -17,7 +17,8 @@ from heldout.eval.statistics import (
     mcnemar,
     percentiles,
 )
-from heldout.eval.table import BINS, FloatArray, IntArray, Table, tabulate
+from heldout.eval.table import BINS, FloatArray, IntArray, Table
+from heldout.eval.tabulate import tabulate
 from heldout.records import Card, Example, Prediction
 
 Scored = tuple[Sequence[Example], Sequence[Prediction]]
@@ -41,7 +42,7 @@ def domain_drop(
     its groups whole. Metrics that need scores are left out where a set lacks them.
     """
     tables = [tabulate(card, gold, predictions, bins=bins) for gold, predictions in (first, other)]
-    metrics = [m for m in chosen(card, tables[0]) if not m.needs_scores or all(t.scores is not None for t in tables)]
+    metrics = [m for m in chosen(card, tables[0]) if not m.needs_scores or all(t.scored for t in tables)]
     drawn, units = [], []
     for stream, ((gold, _), table) in enumerate(zip((first, other), tables, strict=True)):
         sampling = Sampling(len(gold), group_codes(gold), replicates, seed, stream)

@@ -21,7 +21,7 @@ def evaluate(
 
     Where a variant moves a metric, its entry has the "change" from the predictions as given, with its interval.
     """
-    able = [metric for metric in metrics if not (metric.needs_scores and tables[PLAIN].scores is None)]
+    able = [metric for metric in metrics if not (metric.needs_scores and not tables[PLAIN].scored)]
     order = [(variant, metric) for variant in tables for metric in able]
     parts = {(variant, key): table.take(where) for variant, table in tables.items() for key, where in rows.items()}
     bundles = {

@@ -8,7 +8,8 @@ from collections.abc import Sequence
 import numpy as np
 
 from heldout.errors import Refused
-from heldout.eval.table import FloatArray, IntArray, tabulate
+from heldout.eval.labels import tabulate_labels
+from heldout.eval.table import FloatArray, IntArray
 from heldout.fits import FLOOR, Fit
 from heldout.records import Card, Example, Prediction, content_hash
 
@@ -28,7 +29,7 @@ def fit_temperature(card: Card, gold: Sequence[Example], predictions: Sequence[P
             f"{split}: {len(without)} of {len(predictions)} predictions have no scores, the first is id {without[0]!r};"
             " a temperature is fitted on scores"
         )
-    table = tabulate(card, gold, predictions)
+    table = tabulate_labels(card, gold, predictions)
     logits = np.log(np.maximum(table.probabilities, FLOOR))
     temperature = 1 / _lowest(logits, table.gold)
     return Fit(

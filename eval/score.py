@@ -15,7 +15,8 @@ from heldout.eval.differences import domain_drop
 from heldout.eval.evaluate import PLAIN, WHOLE, Entries, evaluate
 from heldout.eval.fits import fit_temperature
 from heldout.eval.statistics import REPLICATES, Sampling, group_codes
-from heldout.eval.table import BINS, IntArray, tabulate
+from heldout.eval.table import BINS, IntArray
+from heldout.eval.tabulate import tabulate
 from heldout.fits import Fit, apply, write_fit
 from heldout.ledger import Ledger, read_ledger, write_ledger
 from heldout.records import Card, Example, Prediction, content_hash, join, read_card, read_gold, read_predictions

@@ -1,14 +1,11 @@
-"""Gold and predictions of one system, joined by id and turned into arrays: what every metric reads."""
+"""What every metric reads: gold and predictions of one system as arrays, one row an example (eval/tabulate.py)."""
 
-from collections.abc import Sequence
-from dataclasses import dataclass, replace
-from typing import TypeAlias
+from collections.abc import Sized
+from dataclasses import dataclass
+from typing import Protocol, Self, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
-
-from heldout.errors import Refused
-from heldout.records import Card, Example, Prediction, join
 
 FloatArray: TypeAlias = NDArray[np.floating]
 IntArray: TypeAlias = NDArray[np.integer]
@@ -17,75 +14,39 @@ BINS = 15
 
 
 @dataclass(frozen=True)
-class Table:
-    """n examples in gold's order: label indices of gold and answer, probabilities (n, L) where all rows have them.
+class Events:
+    """What calibration is about: m answers, each with its confidence, whether it came true, and the row it is of.
 
-    ``unscored`` counts the rows without probabilities; one is enough to leave ``scores`` None: nothing is made up.
+    An answer is an example's label or span, or one of the entities that were found in a sentence. Shapes (m,).
     """
 
-    labels: tuple[str, ...]
-    gold: IntArray
-    answer: IntArray
-    scores: FloatArray | None
-    unscored: int = 0
-    bins: int = BINS
+    confidence: FloatArray
+    event: FloatArray
+    owner: IntArray
 
-    def __len__(self) -> int:
-        return len(self.gold)
+
+class Table(Sized, Protocol):
+    """n examples in gold's order; what it holds of them is its kind's affair (labels, tags, spans)."""
+
+    @property
+    def bins(self) -> int:
+        """The bins of an ECE."""
+
+    @property
+    def unscored(self) -> int:
+        """How many rows have no scores; one is enough for ``scored`` to be false: nothing is made up."""
+
+    @property
+    def scored(self) -> bool:
+        """Whether every row has scores."""
 
     @property
     def correct(self) -> FloatArray:
-        """1.0 where the answer is the gold label, else 0.0; shape (n,)."""
-        hits: FloatArray = (self.answer == self.gold).astype(np.float64)
-        return hits
+        """1.0 where the whole answer is right, else 0.0; shape (n,)."""
 
     @property
-    def confidence(self) -> FloatArray:
-        """The probability of the answer given, whether or not it is the largest; shape (n,)."""
-        scores: FloatArray = self.probabilities[np.arange(len(self)), self.answer]
-        return scores
+    def events(self) -> Events:
+        """The answers with their confidences; Refused where a row has no scores."""
 
-    @property
-    def probabilities(self) -> FloatArray:
-        """The probabilities (n, L); Refused where a row lacks them."""
-        if self.scores is None:
-            raise Refused(f"{self.unscored} of {len(self)} predictions have no scores")
-        return self.scores
-
-    def take(self, rows: IntArray) -> "Table":
+    def take(self, rows: IntArray) -> Self:
         """The table of these rows only."""
-        scores = None if self.scores is None else self.scores[rows]
-        return replace(self, gold=self.gold[rows], answer=self.answer[rows], scores=scores)
-
-
-def tabulate(card: Card, gold: Sequence[Example], predictions: Sequence[Prediction], *, bins: int = BINS) -> Table:
-    """Join by id and number the labels by name; Refused where ids don't match or the card is not of kind label.
-
-    Where gold uses labels of the card's ``collapse`` (HANS: neutral and contradiction are one), answers are mapped
-    to them and the probabilities of labels that become one are summed.
-    """
-    if card.kind != "label":
-        raise Refused(f"card {card.name!r} is of kind {card.kind!r}; only kind 'label' can be scored so far")
-    pairs = join(gold, predictions)
-    target = _target(card, gold)
-    labels = tuple(dict.fromkeys(target.values()))
-    index = {label: position for position, label in enumerate(labels)}
-    golds = np.array([index[target.get(example.gold, example.gold)] for example, _ in pairs])
-    answers = np.array([index[target[prediction.answer]] for _, prediction in pairs])
-    unscored = sum(prediction.scores is None for _, prediction in pairs)
-    scores = None
-    if not unscored:
-        given = np.array([prediction.scores for _, prediction in pairs], dtype=np.float64)
-        scores = given @ np.eye(len(labels))[[index[target[label]] for label in card.labels]]
-    return Table(labels, golds, answers, scores, unscored, bins)
-
-
-def _target(card: Card, gold: Sequence[Example]) -> dict[str, str]:
-    """The label that stands for each label of the card: itself, or its collapsed one where gold uses those."""
-    unknown = [label for label in card.collapse if label not in card.labels]
-    if unknown:
-        raise Refused(f"card {card.name!r}: collapse names {unknown[0]!r}, which is not among its labels")
-    collapsed = set(card.collapse.values()) - set(card.labels)
-    if not any(example.gold in collapsed for example in gold):
-        return {label: label for label in card.labels}
-    return {label: card.collapse.get(label, label) for label in card.labels}

@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 
 from heldout.errors import Refused
+from heldout.eval.labels import LabelTable
 from heldout.eval.table import FloatArray, Table
 from heldout.options import nearest
 from heldout.records import Card
@@ -40,9 +41,9 @@ class Metric:
     needs_scores: bool
     unit: str
     higher_is_better: bool
-    columns: Callable[[Table], FloatArray]
+    columns: Callable[[Any], FloatArray]
     value: Callable[[FloatArray], FloatArray]
-    extras: Callable[[Table, int], Mapping[str, Any]] = no_extras
+    extras: Callable[[Any, int], Mapping[str, Any]] = no_extras
     share: bool = False
     only_two_labels: bool = False
 
@@ -73,14 +74,15 @@ def find(name: str) -> Metric:
 def chosen(card: Card, table: Table) -> list[Metric]:
     """The card's metrics in its order, and after ece its two-label sibling where there are two labels."""
     names = list(dict.fromkeys(card.metrics))
-    if "ece" in names and "ece_positive" not in names and len(table.labels) == 2:
+    two_labels = isinstance(table, LabelTable) and len(table.labels) == 2
+    if "ece" in names and "ece_positive" not in names and two_labels:
         names.insert(names.index("ece") + 1, "ece_positive")
     metrics = [find(name) for name in names]
     for metric in metrics:
         if card.kind not in metric.kinds:
             raise Refused(f"card {card.name!r}: metric {metric.name!r} is for {', '.join(metric.kinds)} cards only")
-        if metric.only_two_labels and len(table.labels) != 2:
-            raise Refused(f"card {card.name!r}: metric {metric.name!r} needs two labels, got {len(table.labels)}")
+        if metric.only_two_labels and not two_labels:
+            raise Refused(f"card {card.name!r}: metric {metric.name!r} needs two labels, got {len(card.labels)}")
     return metrics
 
 

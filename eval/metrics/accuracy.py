@@ -2,11 +2,12 @@
 
 import numpy as np
 
+from heldout.eval.labels import LabelTable
 from heldout.eval.metrics import Metric, ratio
-from heldout.eval.table import FloatArray, Table
+from heldout.eval.table import FloatArray
 
 
-def _columns(table: Table) -> FloatArray:
+def _columns(table: LabelTable) -> FloatArray:
     return np.column_stack([table.correct, np.ones(len(table))])
 
 

@@ -27,8 +27,9 @@ from typing import Any
 
 import numpy as np
 
+from heldout.eval.labels import LabelTable
 from heldout.eval.metrics import Metric
-from heldout.eval.table import FloatArray, IntArray, Table
+from heldout.eval.table import Events, FloatArray, IntArray, Table
 
 #: Draws of a perfectly calibrated system: the mean's own error is then under 3% of it for two bins and less for more.
 DRAWS = 200
@@ -38,10 +39,11 @@ BLOCK = 4_000_000
 
 @dataclass(frozen=True)
 class Binned:
-    """Confidences and events of n examples, the bin of each, and the bins' edges (bins + 1,)."""
+    """Confidences and events of m answers with the rows they are of, the bin of each, the bins' edges (bins + 1,)."""
 
     confidence: FloatArray
     event: FloatArray
+    owner: IntArray
     bin: IntArray
     edges: FloatArray
 
@@ -63,20 +65,22 @@ def equal_mass(confidence: FloatArray, bins: int) -> tuple[IntArray, FloatArray]
 
 def binned(table: Table, name: str) -> Binned:
     """The table's confidences in the bins of the ECE called ``name``."""
-    if name == "ece_positive":
-        confidence, event = table.probabilities[:, 1], (table.gold == 1).astype(np.float64)
-    else:
-        confidence, event = table.confidence, table.correct
+    events = _of_second_label(table) if name == "ece_positive" else table.events
     cut = equal_mass if name == "ece_mass" else equal_width
-    return Binned(confidence, event, *cut(confidence, table.bins))
+    return Binned(events.confidence, events.event, events.owner, *cut(events.confidence, table.bins))
+
+
+def _of_second_label(table: Table) -> Events:
+    assert isinstance(table, LabelTable)  # metrics.chosen refuses other cards
+    return Events(table.probabilities[:, 1], (table.gold == 1).astype(np.float64), np.arange(len(table)))
 
 
 def _columns(table: Table, name: str) -> FloatArray:
-    """(n, bins + 1): event − confidence in the column of the example's bin, and a one."""
+    """(n, bins + 1): the row's Σ(event − confidence) in the column of each bin, and how many answers it has."""
     data = binned(table, name)
     columns = np.zeros((len(table), table.bins + 1))
-    columns[np.arange(len(table)), data.bin] = data.event - data.confidence
-    columns[:, -1] = 1
+    np.add.at(columns, (data.owner, data.bin), data.event - data.confidence)
+    np.add.at(columns[:, -1], data.owner, 1)
     return columns
 
 

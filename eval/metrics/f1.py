@@ -6,11 +6,12 @@ nothing was drawn. It equals scikit-learn's f1_score(average="macro") with those
 
 import numpy as np
 
+from heldout.eval.labels import LabelTable
 from heldout.eval.metrics import Metric
-from heldout.eval.table import FloatArray, Table
+from heldout.eval.table import FloatArray
 
 
-def _columns(table: Table) -> FloatArray:
+def _columns(table: LabelTable) -> FloatArray:
     """(n, 2 m) for m labels with gold: first whether the answer hits each, then [answer is it] + [gold is it]."""
     present = np.unique(table.gold)
     gold, answer = (codes[:, None] == present for codes in (table.gold, table.answer))

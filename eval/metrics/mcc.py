@@ -6,11 +6,12 @@ R_K = (c s − Σ a_k g_k) / √((s² − Σ a_k²)(s² − Σ g_k²)).
 
 import numpy as np
 
+from heldout.eval.labels import LabelTable
 from heldout.eval.metrics import Metric
-from heldout.eval.table import FloatArray, Table
+from heldout.eval.table import FloatArray
 
 
-def _columns(table: Table) -> FloatArray:
+def _columns(table: LabelTable) -> FloatArray:
     """(n, 1 + 2 m) for the m labels seen in gold or answers: the hit, then gold and answer one-hot.
 
     The margins are enough: the m² cells of the confusion matrix would not fit for hundreds of labels.

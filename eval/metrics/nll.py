@@ -7,21 +7,22 @@ from typing import Any
 
 import numpy as np
 
+from heldout.eval.labels import LabelTable
 from heldout.eval.metrics import Metric, ratio
-from heldout.eval.table import FloatArray, Table
+from heldout.eval.table import FloatArray
 from heldout.fits import FLOOR
 
 
-def _of_gold(table: Table) -> FloatArray:
+def _of_gold(table: LabelTable) -> FloatArray:
     probabilities: FloatArray = table.probabilities[np.arange(len(table)), table.gold]
     return probabilities
 
 
-def _columns(table: Table) -> FloatArray:
+def _columns(table: LabelTable) -> FloatArray:
     return np.column_stack([-np.log(np.maximum(_of_gold(table), FLOOR)), np.ones(len(table))])
 
 
-def _extras(table: Table, seed: int) -> dict[str, Any]:
+def _extras(table: LabelTable, seed: int) -> dict[str, Any]:
     return {"floored": int((_of_gold(table) < FLOOR).sum())}
 
 

@@ -14,7 +14,8 @@ from heldout.eval.report.tables import Cell, HtmlTable, Row, bins_table, metric_
 from heldout.eval.report.wording import bounded, count, listed, measure, title
 from heldout.eval.score import DEV
 from heldout.eval.statistics import group_codes, wilson
-from heldout.eval.table import BINS, Table, tabulate
+from heldout.eval.table import BINS, Table
+from heldout.eval.tabulate import tabulate
 from heldout.fits import apply
 from heldout.records import Prediction
 
@@ -98,7 +99,7 @@ def answers_of(inputs: Inputs, data: DataSet) -> Table | None:
 def _scored(inputs: Inputs, data: DataSet, predictions: Sequence[Prediction]) -> Table | None:
     bins = (_metrics(inputs, data.name).get("ece") or {}).get("bins", BINS)
     answers = tabulate(inputs.card, data.examples, predictions, bins=bins)
-    return None if answers.scores is None else answers
+    return answers if answers.scored else None
 
 
 def _panel(inputs: Inputs, data: DataSet) -> Panel | None:

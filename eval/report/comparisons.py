@@ -17,7 +17,8 @@ from heldout.eval.report.wording import Bounded, bounded
 from heldout.eval.score import DEV
 from heldout.eval.slices import chosen, parts
 from heldout.eval.statistics import FEW, REPLICATES, Sampling, group_codes
-from heldout.eval.table import IntArray, tabulate
+from heldout.eval.table import IntArray
+from heldout.eval.tabulate import tabulate
 
 
 @dataclass(frozen=True)
@@ -92,7 +93,7 @@ def _sides(inputs: Inputs, data: DataSet, system: System) -> dict[str, Side]:
     if predictions is None:
         return {}
     table = tabulate(inputs.card, data.examples, predictions)
-    if find(inputs.metric).needs_scores and table.scores is None:
+    if find(inputs.metric).needs_scores and not table.scored:
         return {}
     pairs = list(zip(data.examples, predictions, strict=True))
     rows: dict[str, IntArray] = {"": np.arange(len(pairs))}

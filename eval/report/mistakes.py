@@ -10,7 +10,7 @@ from markupsafe import escape
 from heldout.eval.report.inputs import DataSet, Inputs, System
 from heldout.eval.report.wording import visible
 from heldout.eval.slices import words_of
-from heldout.eval.table import tabulate
+from heldout.eval.tabulate import tabulate
 from heldout.records import Example, Prediction
 
 #: All mistakes shown, over systems and test sets: a page to read, not a dump. Their texts share TEXT_BYTES.
@@ -81,9 +81,9 @@ def _wrong(inputs: Inputs, system: System, data: DataSet) -> list[tuple[float | 
     predictions = system.predictions[data.name]
     answers = tabulate(inputs.card, data.examples, predictions)
     rows = np.flatnonzero(answers.correct == 0)
-    if answers.scores is None:
+    if not answers.scored:
         return [(None, data.examples[k], predictions[k]) for k in rows]
-    sure = answers.confidence
+    sure = answers.events.confidence
     order = rows[np.argsort(-sure[rows], kind="stable")]
     return [(float(sure[k]), data.examples[k], predictions[k]) for k in order]
 

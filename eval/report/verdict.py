@@ -10,7 +10,7 @@ from heldout.eval.report.coverage import cut_texts
 from heldout.eval.report.inputs import DataSet, Inputs, System
 from heldout.eval.report.wording import Bounded, advantage, bounded, listed
 from heldout.eval.statistics import FEW
-from heldout.eval.table import tabulate
+from heldout.eval.tabulate import tabulate
 
 #: What the texts of a slice are called in a sentence; only slices named here get one of their own.
 SLICE_WORDS = {"negation": "texts with a negated opinion"}

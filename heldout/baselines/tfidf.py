@@ -17,7 +17,7 @@ import numpy.typing as npt
 from heldout.baselines._contract import Baseline, BaselineOptions, Fitted, text_of
 from heldout.errors import Refused
 from heldout.eval.metrics import find
-from heldout.eval.table import tabulate
+from heldout.eval.tabulate import tabulate
 from heldout.records import Card, Example, Prediction
 
 #: Values of C that are tried, strongest regularisation first. A C of 0.25 lost on every size (0.877 at 22,500).

@@ -12,7 +12,7 @@ from transformers import PreTrainedModel
 
 from heldout.errors import Refused
 from heldout.eval import metrics
-from heldout.eval.table import tabulate
+from heldout.eval.tabulate import tabulate
 from heldout.ledger import read_ledger, write_ledger
 from heldout.options import REQUIRED, option
 from heldout.records import Card, Example, Prediction

@@ -11,7 +11,7 @@ import pytest
 
 from heldout.baselines import BASELINES, BaselineOptions, find
 from heldout.errors import Refused
-from heldout.eval.table import tabulate
+from heldout.eval.tabulate import tabulate
 from heldout.records import Card, Example, Prediction, read_predictions
 from heldout.runs import write_lines
 

@@ -8,7 +8,7 @@ import pytest
 from heldout.eval.differences import Side, differences, discordant, domain_drop
 from heldout.eval.metrics import find
 from heldout.eval.statistics import Sampling
-from heldout.eval.table import tabulate
+from heldout.eval.tabulate import tabulate
 from heldout.records import Card, Example, Prediction
 
 CARD = Card("toy", "1", "label", ("negative", "positive"), ("accuracy", "nll"))

@@ -8,11 +8,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from heldout.eval.labels import LabelTable
 from heldout.eval.metrics import find
 from heldout.eval.metrics.ece import binned, debiased, equal_mass, equal_width, expected_if_calibrated
-from heldout.eval.table import Table
 
-Make = Callable[..., Table]
+Make = Callable[..., LabelTable]
 confidences = st.lists(st.floats(0, 1) | st.sampled_from([0.0, 0.1, 0.2, 0.6, 0.7, 1.0]), min_size=1, max_size=60)
 
 
@@ -29,10 +29,12 @@ def slow_ece(confidence: Sequence[float], correct: Sequence[bool], bins: int) ->
     return total
 
 
-def two_labels(confidence: Sequence[float], correct: Sequence[bool], bins: int = 15) -> Table:
+def two_labels(confidence: Sequence[float], correct: Sequence[bool], bins: int = 15) -> LabelTable:
     """Answers of label 1 with these confidences, right where said."""
     p = np.array(confidence)
-    return Table(("no", "yes"), np.array(correct).astype(int), np.ones(len(p), int), np.stack([1 - p, p], 1), bins=bins)
+    return LabelTable(
+        ("no", "yes"), np.array(correct).astype(int), np.ones(len(p), int), np.stack([1 - p, p], 1), bins=bins
+    )
 
 
 @given(confidences, st.randoms(use_true_random=False), st.integers(1, 20))
@@ -86,7 +88,7 @@ def test_k5_mean_confidence_and_counts_not_midpoints() -> None:
 
 def test_k6_the_answers_ece_and_the_positive_labels_ece_differ_and_are_named() -> None:
     scores = np.array([[0.8, 0.2], [0.2, 0.8]])
-    table = Table(("no", "yes"), np.array([0, 0]), np.array([0, 1]), scores, bins=10)
+    table = LabelTable(("no", "yes"), np.array([0, 0]), np.array([0, 1]), scores, bins=10)
     # Both answers share confidence 0.8, one is right; of the positive label 0.2 and 0.8 come true never.
     assert find("ece").of(table) == pytest.approx(0.3)
     assert find("ece_positive").of(table) == pytest.approx(0.5)
@@ -102,7 +104,7 @@ def test_equal_confidences_share_a_bin_whatever_their_order() -> None:
 
 
 def test_confidence_is_that_of_the_answer_even_where_another_label_is_likelier() -> None:
-    table = Table(("no", "yes"), np.array([0]), np.array([0]), np.array([[0.3, 0.7]]))
+    table = LabelTable(("no", "yes"), np.array([0]), np.array([0]), np.array([[0.3, 0.7]]))
     assert find("ece").of(table) == pytest.approx(0.7)
 
 

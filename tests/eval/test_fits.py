@@ -11,7 +11,7 @@ from heldout.errors import Refused
 from heldout.eval.fits import HIGHEST, LOWEST, fit_temperature
 from heldout.eval.metrics import find
 from heldout.eval.score import score, score_run
-from heldout.eval.table import tabulate
+from heldout.eval.tabulate import tabulate
 from heldout.fits import apply, read_fit, soften
 from heldout.records import Card, Example, Prediction, content_hash
 from heldout.runs import write_json, write_lines

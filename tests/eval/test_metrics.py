@@ -7,11 +7,11 @@ from hypothesis import strategies as st
 from sklearn import metrics as sklearn_metrics
 
 from heldout.errors import Refused
+from heldout.eval.labels import LabelTable
 from heldout.eval.metrics import chosen, find, known
-from heldout.eval.table import Table
 from heldout.records import Card
 
-Make = Callable[..., Table]
+Make = Callable[..., LabelTable]
 
 
 @pytest.mark.parametrize(("n", "labels"), [(1, 2), (7, 2), (500, 2), (300, 5), (40, 30)])
@@ -77,22 +77,22 @@ tables = st.builds(
 )
 
 
-def _drawn(rows: int, labels: int, seed: int) -> Table:
+def _drawn(rows: int, labels: int, seed: int) -> LabelTable:
     rng = np.random.default_rng(seed)
     # Rounded to one place so that ties, zeros and ones are common.
     scores = np.round(rng.dirichlet(np.full(labels, 0.3), rows), 1)
     scores[:, -1] = np.clip(1 - scores[:, :-1].sum(axis=1), 0, 1)
     gold, answer = rng.integers(0, labels, rows), rng.integers(0, labels, rows)
-    return Table(tuple(map(str, range(labels))), gold, answer, scores)
+    return LabelTable(tuple(map(str, range(labels))), gold, answer, scores)
 
 
-def fitting(table: Table) -> list[str]:
+def fitting(table: LabelTable) -> list[str]:
     return [name for name, metric in known().items() if not metric.only_two_labels or len(table.labels) == 2]
 
 
 @given(tables, st.randoms(use_true_random=False))
 @settings(max_examples=60, deadline=None)
-def test_no_metric_depends_on_the_order_of_rows(table: Table, random) -> None:  # type: ignore[no-untyped-def]
+def test_no_metric_depends_on_the_order_of_rows(table: LabelTable, random) -> None:  # type: ignore[no-untyped-def]
     order = list(range(len(table)))
     random.shuffle(order)
     for name in fitting(table):
@@ -101,7 +101,7 @@ def test_no_metric_depends_on_the_order_of_rows(table: Table, random) -> None:  
 
 @given(tables)
 @settings(max_examples=60, deadline=None)
-def test_every_metric_is_a_function_of_sums_so_doubling_all_rows_changes_nothing(table: Table) -> None:
+def test_every_metric_is_a_function_of_sums_so_doubling_all_rows_changes_nothing(table: LabelTable) -> None:
     for name in fitting(table):
         metric = find(name)
         columns = metric.columns(table)
@@ -112,7 +112,7 @@ def test_every_metric_is_a_function_of_sums_so_doubling_all_rows_changes_nothing
 
 @given(tables)
 @settings(max_examples=60, deadline=None)
-def test_metrics_stay_in_their_range(table: Table) -> None:
+def test_metrics_stay_in_their_range(table: LabelTable) -> None:
     low = {"mcc": -1.0}
     for name in set(fitting(table)) - {"nll", "brier"}:
         assert low.get(name, 0.0) - 1e-9 <= find(name).of(table) <= 1 + 1e-9, name

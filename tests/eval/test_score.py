@@ -11,7 +11,7 @@ from heldout.errors import Refused
 from heldout.eval.fits import fit_temperature
 from heldout.eval.metrics import find
 from heldout.eval.score import score, score_run
-from heldout.eval.table import tabulate
+from heldout.eval.tabulate import tabulate
 from heldout.eval.text import render
 from heldout.fits import apply, read_fit
 from heldout.ledger import Ledger, read_ledger, write_ledger

@@ -8,15 +8,16 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from heldout.errors import Refused
+from heldout.eval.labels import LabelTable
 from heldout.eval.metrics import find
 from heldout.eval.statistics import Bundle, Sampling, Statistic, bootstrap, group_codes, mcnemar, percentiles, wilson
-from heldout.eval.table import FloatArray, IntArray, Table
+from heldout.eval.table import FloatArray, IntArray
 from heldout.records import Example
 
-Make = Callable[..., Table]
+Make = Callable[..., LabelTable]
 
 
-def replicates(table: Table, name: str, sampling: Sampling, rows: IntArray | None = None) -> FloatArray:
+def replicates(table: LabelTable, name: str, sampling: Sampling, rows: IntArray | None = None) -> FloatArray:
     where = np.arange(len(table)) if rows is None else rows
     metric = find(name)
     return bootstrap([Bundle(where, [Statistic(metric.columns(table.take(where)), metric.value)], sampling)], sampling)[
@@ -84,7 +85,7 @@ def test_the_edges_of_ece_mass_stay_fixed_across_replicates(random_table: Make) 
 @settings(max_examples=30, deadline=None)
 def test_the_bootstrap_of_a_constant_has_no_width(p: float, n: int) -> None:
     scores = np.tile([1 - p, p], (n, 1))
-    table = Table(("no", "yes"), np.ones(n, int), np.ones(n, int), scores)
+    table = LabelTable(("no", "yes"), np.ones(n, int), np.ones(n, int), scores)
     for name in ("accuracy", "nll", "brier", "ece"):
         low, high = percentiles(replicates(table, name, Sampling(n, None, 50, 0)))
         assert high - low == pytest.approx(0, abs=1e-5)
@@ -104,7 +105,7 @@ def test_groups_are_drawn_whole(random_table: Make) -> None:
 def test_dependent_examples_widen_the_interval(random_table: Make) -> None:
     rng = np.random.default_rng(0)
     right = np.repeat(rng.integers(0, 2, 50), 10)
-    table = Table(("no", "yes"), np.ones(500, int), right, None)
+    table = LabelTable(("no", "yes"), np.ones(500, int), right, None)
     alone = percentiles(replicates(table, "accuracy", Sampling(500, None, 2000, 0)))
     grouped = percentiles(replicates(table, "accuracy", Sampling(500, np.repeat(np.arange(50), 10), 2000, 0)))
     assert grouped[1] - grouped[0] > 2.5 * (alone[1] - alone[0])
@@ -123,7 +124,7 @@ def test_intervals_hold_the_true_value_about_95_times_in_100() -> None:
     held = 0
     for trial in range(300):
         p = rng.uniform(0.5, 1, 200)
-        table = Table(("no", "yes"), (rng.random(200) < p).astype(int), np.ones(200, int), np.stack([1 - p, p], 1))
+        table = LabelTable(("no", "yes"), (rng.random(200) < p).astype(int), np.ones(200, int), np.stack([1 - p, p], 1))
         low, high = percentiles(replicates(table, "brier", Sampling(200, None, 400, trial)))
         # E (p − y)² = E p (1 − p) with p uniform on [0.5, 1].
         held += low <= 1 / 6 <= high

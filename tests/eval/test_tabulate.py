@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 
 from heldout.errors import Refused
-from heldout.eval.table import tabulate
+from heldout.eval.tabulate import tabulate
 from heldout.records import Card, Example, Prediction
 
 THREE = Card(
@@ -51,5 +51,5 @@ def test_a_collapse_of_no_label_and_a_card_of_another_kind_are_refused() -> None
     odd = Card("toy", "1", "label", ("x", "neutral"), ("accuracy",), collapse={"y": "neutral"})
     with pytest.raises(Refused, match="'y', which is not among its labels"):
         tabulate(odd, gold, predictions)
-    with pytest.raises(Refused, match="only kind 'label'"):
-        tabulate(Card("toy", "1", "tags", ("O",), ("accuracy",)), gold, predictions)
+    with pytest.raises(Refused, match="of kind 'lm'; scored are label"):
+        tabulate(Card("toy", "1", "lm", (), ("accuracy",)), gold, predictions)

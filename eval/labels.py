@@ -1,0 +1,95 @@
+"""Tables of kind label: one label an example, with its probabilities where the system gave some."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from heldout.errors import Refused
+from heldout.eval.table import BINS, Events, FloatArray, IntArray
+from heldout.records import Card, Example, Prediction, join
+
+
+@dataclass(frozen=True)
+class LabelTable:
+    """n examples in gold's order: label indices of gold and answer, probabilities (n, L) where all rows have them.
+
+    ``unscored`` counts the rows without probabilities; one is enough to leave ``scores`` None: nothing is made up.
+    """
+
+    labels: tuple[str, ...]
+    gold: IntArray
+    answer: IntArray
+    scores: FloatArray | None
+    unscored: int = 0
+    bins: int = BINS
+
+    def __len__(self) -> int:
+        return len(self.gold)
+
+    @property
+    def scored(self) -> bool:
+        """Whether every row has probabilities."""
+        return self.scores is not None
+
+    @property
+    def correct(self) -> FloatArray:
+        """1.0 where the answer is the gold label, else 0.0; shape (n,)."""
+        hits: FloatArray = (self.answer == self.gold).astype(np.float64)
+        return hits
+
+    @property
+    def confidence(self) -> FloatArray:
+        """The probability of the answer given, whether or not it is the largest; shape (n,)."""
+        scores: FloatArray = self.probabilities[np.arange(len(self)), self.answer]
+        return scores
+
+    @property
+    def probabilities(self) -> FloatArray:
+        """The probabilities (n, L); Refused where a row lacks them."""
+        if self.scores is None:
+            raise Refused(f"{self.unscored} of {len(self)} predictions have no scores")
+        return self.scores
+
+    @property
+    def events(self) -> Events:
+        """Each example's answer; the event is that it is the gold label."""
+        return Events(self.confidence, self.correct, np.arange(len(self)))
+
+    def take(self, rows: IntArray) -> "LabelTable":
+        """The table of these rows only."""
+        scores = None if self.scores is None else self.scores[rows]
+        return replace(self, gold=self.gold[rows], answer=self.answer[rows], scores=scores)
+
+
+def tabulate_labels(
+    card: Card, gold: Sequence[Example], predictions: Sequence[Prediction], bins: int = BINS
+) -> LabelTable:
+    """Join by id and number the labels by name; Refused where ids don't match.
+
+    Where gold uses labels of the card's ``collapse`` (HANS: neutral and contradiction are one), answers are mapped
+    to them and the probabilities of labels that become one are summed.
+    """
+    pairs = join(gold, predictions)
+    target = _target(card, gold)
+    labels = tuple(dict.fromkeys(target.values()))
+    index = {label: position for position, label in enumerate(labels)}
+    golds = np.array([index[target.get(example.gold, example.gold)] for example, _ in pairs])
+    answers = np.array([index[target[prediction.answer]] for _, prediction in pairs])
+    unscored = sum(prediction.scores is None for _, prediction in pairs)
+    scores = None
+    if not unscored:
+        given = np.array([prediction.scores for _, prediction in pairs], dtype=np.float64)
+        scores = given @ np.eye(len(labels))[[index[target[label]] for label in card.labels]]
+    return LabelTable(labels, golds, answers, scores, unscored, bins)
+
+
+def _target(card: Card, gold: Sequence[Example]) -> dict[str, str]:
+    """The label that stands for each label of the card: itself, or its collapsed one where gold uses those."""
+    unknown = [label for label in card.collapse if label not in card.labels]
+    if unknown:
+        raise Refused(f"card {card.name!r}: collapse names {unknown[0]!r}, which is not among its labels")
+    collapsed = set(card.collapse.values()) - set(card.labels)
+    if not any(example.gold in collapsed for example in gold):
+        return {label: label for label in card.labels}
+    return {label: card.collapse.get(label, label) for label in card.labels}
