@@ -15,7 +15,6 @@ def provenance(inputs: Inputs) -> list[tuple[str, str]]:
     entries += [("citation", inputs.card.citation)] if inputs.card.citation else []
     for name, fit in main.fits.items():
         values = ", ".join(f"{key} {value:g}" for key, value in fit.parameters.items())
-
         entries.append((f"fit: {name}", f"{values}; {_fitted(fit.fitted_on)}"))
     for name, entry in main.ledger.fitted.items():
         if name not in main.fits:
