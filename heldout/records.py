@@ -15,11 +15,10 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Literal, get_args
 
+from heldout.answers import GOLD, PREDICTION
 from heldout.errors import Refused
 
 Kind = Literal["label", "tags", "span", "lm"]
-#: How far the scores of one example may be from summing to one before the file is refused (DESIGN: 1e-4).
-SUM_TOLERANCE = 1e-4
 
 
 @dataclass(frozen=True)
@@ -153,7 +152,7 @@ def _bad_byte(path: Path) -> int:
 
 
 def read_gold(path: Path, card: Card) -> list[Example]:
-    """Read a gold file; Refused with the row for a doubled id or, on a label card, a gold that is no label."""
+    """Read a gold file; Refused with the row for a doubled id or a gold that is not of the card's kind."""
     examples, seen = [], set()
     # Gold may use the labels that the card's collapse makes (HANS: non-entailment).
     labels = [*card.labels, *(label for label in card.collapse.values() if label not in card.labels)]
@@ -163,8 +162,8 @@ def read_gold(path: Path, card: Card) -> list[Example]:
             raise Refused(f'{where}: no "gold"; a file without gold labels cannot be scored')
         if row["id"] in seen:
             raise Refused(f"{where}: id {row['id']!r} stands here a second time; ids must be unique")
-        if card.kind == "label" and row["gold"] not in labels:
-            raise Refused(f"{where}: gold {row['gold']!r} is not among the card's labels {labels}")
+        if card.kind in GOLD:
+            GOLD[card.kind](where, row, labels)
         for key in ("text", "about"):
             if not isinstance(row.get(key, {}), dict):
                 raise Refused(f'{where}: "{key}" must be an object of named fields, got {row[key]!r:.40}')
@@ -184,28 +183,14 @@ def read_predictions(path: Path, card: Card) -> list[Prediction]:
             raise Refused(f'{where}: no "answer"')
         if row["id"] in seen:
             raise Refused(f"{where}: id {row['id']!r} is predicted a second time; ids must be unique")
-        if card.kind == "label":
-            _check_label_prediction(where, row, card)
+        if card.kind in PREDICTION:
+            PREDICTION[card.kind](where, row, card.labels)
         _check_seen(where, row.get("seen"))
         seen.add(row["id"])
         predictions.append(
             Prediction(row["id"], row.get("answer"), row.get("scores"), row.get("entities"), row.get("seen"))
         )
     return predictions
-
-
-def _check_label_prediction(where: str, row: Mapping[str, Any], card: Card) -> None:
-    if row["answer"] not in card.labels:
-        raise Refused(f"{where}: answer {row['answer']!r} is not among the card's labels {list(card.labels)}")
-    scores = row.get("scores")
-    if scores is None:
-        return
-    if not isinstance(scores, list) or len(scores) != len(card.labels):
-        raise Refused(f"{where}: scores must be {len(card.labels)} numbers in the order of {list(card.labels)}")
-    if not all(isinstance(p, int | float) and not isinstance(p, bool) and 0 <= p <= 1 for p in scores):
-        raise Refused(f"{where}: scores must be probabilities from 0 to 1, got {scores}")
-    if abs(sum(scores) - 1) > SUM_TOLERANCE:
-        raise Refused(f"{where}: scores sum to {sum(scores):.6f}; they must sum to 1 (give or take {SUM_TOLERANCE})")
 
 
 def _check_seen(where: str, seen: Any) -> None:
