@@ -23,7 +23,7 @@ class Options(PrepareOptions):
 
     kind: str = positional("which baseline: majority, lexicon or tfidf")
     task: str = positional("what to learn: sentiment")
-    train: str = option(REQUIRED, "the labelled examples to fit on", metavar="SOURCE")
+    train: tuple[str, ...] = option(REQUIRED, "the labelled examples to fit on; again for more", metavar="SOURCE")
     dev: str = option("", "the split to choose on; carved from train where not given", metavar="SOURCE")
     test: tuple[str, ...] = option(REQUIRED, "a set to score; again for a shifted domain", metavar="NAME=SOURCE")
     out: str = option(REQUIRED, "the run folder to write", metavar="RUN")

@@ -44,7 +44,7 @@ class Options(PrepareOptions, FitOptions):
     """What ``heldout finetune`` takes."""
 
     task: str = positional(f"what to learn: {', '.join(task_names())}")
-    train: str = option(REQUIRED, "the labelled examples to learn from", metavar="SOURCE")
+    train: tuple[str, ...] = option(REQUIRED, "the labelled examples to learn from; again for more", metavar="SOURCE")
     dev: str | None = option(None, "the split to choose on; carved from train where not given", metavar="SOURCE")
     test: tuple[str, ...] = option((), "a set to score; again for a shifted domain", metavar="NAME=SOURCE")
     out: str = option(REQUIRED, "the run folder to write", metavar="RUN")

@@ -11,6 +11,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from heldout.data.duplicates import fold_example
+from heldout.data.parts import PLUS
 from heldout.data.sources import Loaded
 from heldout.errors import Refused
 from heldout.ledger import FROM_THE_SOURCE_OF, STANDS_WHOLE_IN, read_ledger
@@ -31,7 +32,11 @@ def write_train_texts(folder: Path, train: Iterable[Example]) -> None:
 
 
 def same_place(one: str, other: str) -> bool:
-    """Whether two sources are one: the same words, or two ways to write one path."""
+    """Whether two sources are one (the same words, or two ways to write one path), or one of the other's several."""
+    return any(_same_path(a, b) for a in {one, *one.split(PLUS)} for b in {other, *other.split(PLUS)})
+
+
+def _same_path(one: str, other: str) -> bool:
     return one == other or (
         Path(one).exists() and Path(other).exists() and Path(one).resolve() == Path(other).resolve()
     )

@@ -15,6 +15,8 @@ from pathlib import Path
 
 from heldout.data.duplicates import Match, counted, fold
 from heldout.data.fitted import refusal, same_place, write_train_texts
+from heldout.data.names import Reading
+from heldout.data.parts import joined, load_part
 from heldout.data.sources import Loaded, SourceOptions, read, reading, refuse_idle_labels
 from heldout.data.splits import carve, limited
 from heldout.data.task import Data, load_task
@@ -75,9 +77,12 @@ def load(
     ``name`` is the split's, among all ``names`` of the call, by which NAME:VALUE options are meant for it.
     """
     how = reading(options, name, names or (name,))
-    data = load_task(task)
-    loaded = data.read(read(source, how, files=data.files, keep=limit, seed=seed), how, labels)
+    loaded = _load(load_task(task), source, how, labels, keep=limit, seed=seed)
     return loaded if limit is None else _sampled(loaded, limited(loaded.examples, limit, seed=seed))
+
+
+def _load(data: Data, source: str, how: Reading, labels: Collection[str], *, keep: int | None, seed: int) -> Loaded:
+    return load_part(source, how, lambda table: data.read(table, how, labels), files=data.files, keep=keep, seed=seed)
 
 
 def _sampled(loaded: Loaded, kept: Sequence[Example]) -> Loaded:
@@ -102,11 +107,17 @@ def parse_tests(tests: Sequence[str], flag: str = "--test") -> dict[str, str]:
 
 
 def prepare(
-    task: str, *, train: str, dev: str | None, tests: Mapping[str, str], options: PrepareOptions, seed: int
+    task: str,
+    *,
+    train: str | Sequence[str],
+    dev: str | None,
+    tests: Mapping[str, str],
+    options: PrepareOptions,
+    seed: int,
 ) -> Prepared:
     """Read and check all splits of a run; Refused with the source, the row and what to do where they cannot be used.
 
-    Without a ``dev`` (None or "") one is carved from train.
+    Several sources of ``train`` are one train. Without a ``dev`` (None or "") one is carved from it.
     """
     _check(options)
     parse_tests([f"{name}={source}" for name, source in tests.items()])
@@ -114,11 +125,12 @@ def prepare(
     names = [*RESERVED, *tests]
     keep = None if options.limit is None else options.limit + _dev_size(options, options.limit)
     how = reading(options, "train", names)
-    table = read(train, how, files=data.files, keep=keep, seed=seed)
-    loaded = {"train": data.read(table, how, ())}
+    sources = [train] if isinstance(train, str) else train
+    loaded = {"train": joined([_load(data, source, how, (), keep=keep, seed=seed) for source in sources])}
     card = data.card(loaded["train"].examples)
     if card.kind != "span" and len(card.labels) < 2:
-        raise Refused(f"{train}: every example is {card.labels[0]!r}; a classifier needs two labels or more in train")
+        every = f"{loaded['train'].source}: every example is {card.labels[0]!r}"
+        raise Refused(f"{every}; a classifier needs two labels or more in train")
     known = [*card.labels, *card.collapse.values()]
     for name, source in (({"dev": dev} if dev else {}) | dict(tests)).items():
         limit = options.dev_size if name == "dev" else options.limit_test
