@@ -17,7 +17,7 @@ from heldout.ledger import read_ledger, write_ledger
 from heldout.options import REQUIRED, option
 from heldout.records import Card, Example, Prediction
 from heldout.train.engine import LoopOptions, check, start
-from heldout.train.loop import Done, Recipe
+from heldout.train.loop import Recipe
 from heldout.train.models import Source, label_names, load_model, load_tokenizer, max_positions
 from heldout.train.optim import linear_schedule, make_optimizer
 from heldout.train.plan import Step, make_plan, plan_hash
@@ -103,7 +103,7 @@ def _train(job: Job, accelerator: Accelerator) -> System:
             evaluate=evaluate,
             evaluate_after=evaluation_steps(plan, options.eval_every),
             save_every=options.save_every,
-            report=lambda done: advance(1, _note(done)),
+            report=lambda done: advance(1, done.words),
             say=say if main else lambda message: None,
             resume_hint=job.resume_hint,
         )
@@ -164,10 +164,6 @@ def _selection(job: Job) -> Selection:
         return Selection("nll", "min", job.options.patience)
     main = metrics.find(job.card.metrics[0])
     return Selection(main.name, "max" if main.higher_is_better else "min", job.options.patience)
-
-
-def _note(done: Done) -> str:
-    return f"loss {done.loss:.3f}, {done.tokens / done.seconds:,.0f} tokens/s"
 
 
 def _note_in_ledger(job: Job, hashed: str, selection: Selection) -> None:

@@ -41,6 +41,11 @@ class Done:
         """A line of losses.jsonl."""
         return self.__dict__ | {"seconds": round(self.seconds, 4)}
 
+    @property
+    def words(self) -> str:
+        """What stands beside a progress bar."""
+        return f"loss {self.loss:.3f}, {self.tokens / self.seconds:,.0f} tokens/s"
+
 
 @dataclass(frozen=True)
 class Recipe:

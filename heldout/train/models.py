@@ -104,6 +104,32 @@ def load_model(
     return model
 
 
+def load_with_fresh_head(
+    auto_class: Any, source: Source, *, seed: int, attention_dropout: float | None = None
+) -> tuple[PreTrainedModel, list[str]]:
+    """A model of ``auto_class`` and the names of the weights that its file lacks, which are drawn from ``seed``.
+
+    Only heads (and a pooler) may lack: Refused where weights of the body do.
+    """
+    check_folder(source)
+    with _readable_errors(source, "model"), _quiet():
+        config = AutoConfig.from_pretrained(source.name, trust_remote_code=source.trust_remote_code)
+        if attention_dropout is not None:
+            _set_attention_dropout(config, attention_dropout, source)
+        torch.manual_seed(seed)
+        model, info = auto_class.from_pretrained(
+            source.name,
+            config=config,
+            use_safetensors=True,
+            dtype=torch.float32,
+            trust_remote_code=source.trust_remote_code,
+            output_loading_info=True,
+        )
+    assert isinstance(model, PreTrainedModel)
+    _check_weights(model, info["missing_keys"], source, head_may_lack=True)
+    return model, sorted(info["missing_keys"])
+
+
 def label_names(model: PreTrainedModel) -> list[str]:
     """The label names of a model in the order of its logits."""
     return _names(model.config)

@@ -1,0 +1,200 @@
+"""Pretraining: from a corpus to the best weights in model/, by the loop that fine-tunes."""
+
+import hashlib
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, cast
+
+import numpy as np
+from accelerate import Accelerator
+from transformers import PreTrainedModel
+
+from heldout.errors import Refused
+from heldout.ledger import Ledger, Split, write_ledger
+from heldout.pretrain.material import Material, prepare
+from heldout.pretrain.model import CLASSES, AtSelected, continued, fresh
+from heldout.pretrain.objectives import loss
+from heldout.pretrain.options import DEFAULT, PretrainOptions
+from heldout.pretrain.presets import config_of
+from heldout.pretrain.schedule import schedule
+from heldout.pretrain.scoring import Scored, score
+from heldout.records import content_hash
+from heldout.runs import atomic, write_lines
+from heldout.train.checkpoint import disk_errors
+from heldout.train.engine import start
+from heldout.train.loop import Recipe
+from heldout.train.models import Source, load_model, max_positions
+from heldout.train.optim import linear_schedule, make_optimizer
+from heldout.train.plan import Step, plan_hash
+from heldout.train.progress import progress, say
+from heldout.train.session import Selection, Session, evaluation_steps, run
+
+SELECTION = "nll"
+
+
+@dataclass(frozen=True)
+class Job:
+    """One pretraining: where it is written, how, from which seed, and what to type to continue it."""
+
+    folder: Path
+    options: PretrainOptions
+    seed: int
+    resume_hint: str
+
+
+@dataclass(frozen=True)
+class Pretrained:
+    """The model in model/, what it was trained on, and its scores on the windows of "dev" and "test"."""
+
+    model: PreTrainedModel
+    material: Material
+    scored: Mapping[str, Scored]
+
+
+def initialise(job: Job) -> None:
+    """Write model/ with the weights that pretraining would start from: the control of what pretraining gives."""
+    accelerator = start(job.folder, job.options.precision)
+    material = prepare(job.options, job.seed, job.folder, accelerator)
+    if accelerator.is_main_process:
+        _save(job.folder, _untrained(job, material), material)
+
+
+def pretrain(job: Job) -> Pretrained:
+    """Train (or continue, or find it done), leave the best weights in model/ and score them on what was held out."""
+    accelerator = start(job.folder, job.options.precision)
+    main = accelerator.is_main_process
+    material = prepare(job.options, job.seed, job.folder, accelerator)
+    if not (job.folder / "model").exists():
+        raw = _untrained(job, material)
+        _train(job, material, raw, accelerator)
+        if main:
+            _save(job.folder, raw, material)
+        accelerator.wait_for_everyone()
+    source = Source(str(job.folder / "model"), job.options.trust_remote_code)
+    model = load_model(CLASSES[job.options.objective], source)
+    judged = accelerator.prepare_model(AtSelected(model), evaluation_mode=True)
+    scored = {}
+    for name, held in material.held.items():
+        with progress(f"scoring {name}", len(held.windows), "rows", shown=main) as advance:
+            scored[name] = score(judged, held.windows, accelerator, material.collate, progress=advance)
+    return Pretrained(model, material, scored)
+
+
+def _untrained(job: Job, material: Material) -> PreTrainedModel:
+    options, tokenizer = job.options, material.tokenizer
+    longest = max(length for length, _ in options.schedule)
+    if options.model is None:
+        preset = options.preset or DEFAULT
+        attention = options.dropout if options.attention_dropout is None else options.attention_dropout
+        dropout = options.dropout, attention
+        config = config_of(options.objective, preset, tokenizer, material.frame, longest, dropout)
+        return fresh(options.objective, config, job.seed)
+    source = Source(options.model, options.trust_remote_code)
+    model = continued(options.objective, source, seed=job.seed, attention_dropout=options.attention_dropout, say=say)
+    positions, vocabulary = max_positions(model), model.config.vocab_size
+    if positions is not None and longest > positions:
+        raise Refused(f"--max-length {longest}: {source.name} has {positions} positions; ask for {positions} or less")
+    if len(tokenizer) > vocabulary:
+        raise Refused(
+            f"--tokenizer {tokenizer.name_or_path}: has {len(tokenizer)} tokens and {source.name} {vocabulary}; "
+            "leave --tokenizer out to use the model's own"
+        )
+    if options.pack and model.config.model_type not in ("bert", "gpt2"):
+        raise Refused(f"--pack: positions that restart are known for bert and gpt2, not {model.config.model_type}")
+    return model
+
+
+def _train(job: Job, material: Material, raw: PreTrainedModel, accelerator: Accelerator) -> None:
+    """Train ``raw`` in place."""
+    options, main = job.options, accelerator.is_main_process
+    if options.checkpoint_activations:
+        cast(Any, raw).gradient_checkpointing_enable(gradient_checkpointing_kwargs={"use_reentrant": False})
+    # A causal model would keep keys and values that training has no use for.
+    raw.config.use_cache = False
+    plan = schedule(
+        material.phases,
+        [share for _, share in options.schedule],
+        batch_size=options.batch_size,
+        epochs=options.epochs,
+        seed=job.seed,
+        max_steps=options.max_steps,
+    )
+    hashed = _hash(material, plan)
+    optimizer = make_optimizer(raw, learning_rate=options.learning_rate, weight_decay=options.weight_decay)
+    model, optimizer = accelerator.prepare(AtSelected(raw), optimizer)
+
+    def evaluate() -> float:
+        scored = score(model, material.held["dev"].windows, accelerator, material.collate)
+        if main:
+            say(_judged(scored, material))
+        return scored.mean
+
+    if main:
+        write_data(job, material, hashed)
+    with progress("pretraining", len(plan), "steps", shown=main) as advance:
+        session = Session(
+            folder=job.folder,
+            plan=plan,
+            plan_hash=hashed,
+            recipe=Recipe(
+                windows=material.windows,
+                collate=material.collate,
+                loss=loss,
+                rate=linear_schedule(peak=options.learning_rate, steps=len(plan), warmup=options.warmup),
+                seed=job.seed,
+                token_budget=options.token_budget,
+            ),
+            selection=Selection(SELECTION, "min", options.patience),
+            evaluate=evaluate,
+            evaluate_after=evaluation_steps(plan, options.eval_every),
+            save_every=options.save_every,
+            report=lambda done: advance(1, done.words),
+            say=say if main else lambda message: None,
+            resume_hint=job.resume_hint,
+        )
+        run(model, optimizer, session, accelerator)
+
+
+def _hash(material: Material, plan: tuple[Step, ...]) -> str:
+    """The plan's hash: of the corpus and tokenizer (by the cache's key) and of every step's rows."""
+    rows = sum(map(len, material.phases))
+    return plan_hash(plan, [f"{material.corpus.key[:16]} {row}" for row in range(rows)])
+
+
+def _judged(scored: Scored, material: Material) -> str:
+    """A line on the current weights: what the selection's number does not tell."""
+    hits = f"dev accuracy {scored.correct.sum() / scored.n.sum():.4f}"
+    if scored.other is None:
+        return hits
+    truth = np.array([window.target.next for window in material.held["dev"].windows])
+    return f"{hits}, next sentences {np.mean((scored.other > 0.5) == truth):.4f}"
+
+
+def _save(folder: Path, model: PreTrainedModel, material: Material) -> None:
+    """Write model/: weights, config and tokenizer; transformers' Auto classes and pipelines load it."""
+    model.config.use_cache = material.objective == "clm"
+    with atomic(folder / "model") as temporary, disk_errors():
+        model.save_pretrained(temporary)
+        material.tokenizer.save_pretrained(temporary)
+
+
+def write_data(job: Job, material: Material, hashed: str) -> None:
+    """Write the ledger, and the gold records of dev and test."""
+    corpus, source = material.corpus, ", ".join(job.options.corpus)
+    ledger = Ledger().with_plan(hashed)
+    for name, documents in material.parts.items():
+        digest = hashlib.sha256(np.sort(corpus.digests[documents]).tobytes()).hexdigest()
+        dropped = material.dropped if name == "train" else {}
+        notes = {"tokens": int(corpus.lengths[documents].sum())}
+        if name in material.held:
+            examples = material.held[name].examples
+            digest = content_hash(examples)
+            notes["rows_scored"] = len(examples)
+            write_lines(job.folder / "gold" / f"{name}.jsonl", (example.to_json() for example in examples))
+        domains = np.bincount(corpus.domain[documents], minlength=len(corpus.domains)).tolist()
+        labels = dict(zip(corpus.domains, domains, strict=True))
+        ledger = ledger.with_split(name, Split(source, digest, len(documents), labels, dropped, notes))
+    for thing, name in (("weights", "train"), (f"checkpoint with the minimum of {SELECTION}", "dev")):
+        ledger = ledger.with_fitted(thing, name, ledger.splits[name]["hash"], ledger.splits[name]["n"])
+    write_ledger(job.folder, ledger)
