@@ -15,7 +15,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Literal, get_args
 
-from heldout.answers import GOLD, PREDICTION
+from heldout.answers import GOLD, PREDICTION, tags_card
 from heldout.errors import Refused
 
 Kind = Literal["label", "tags", "span", "lm"]
@@ -108,6 +108,8 @@ def read_card(path: Path) -> Card:
         raise Refused(f"{path}: collapse must be an object from label to label")
     if row["kind"] == "label" and (len(row["labels"]) < 2 or len(set(row["labels"])) != len(row["labels"])):
         raise Refused(f"{path}: a card of kind label needs two or more distinct labels, got {row['labels']}")
+    if row["kind"] == "tags":
+        tags_card(str(path), row["labels"])
     return Card(
         name=str(row["name"]),
         version=str(row.get("version", "1")),
@@ -200,7 +202,10 @@ def _check_seen(where: str, seen: Any) -> None:
 
 
 def join(gold: Sequence[Example], predictions: Sequence[Prediction]) -> list[tuple[Example, Prediction]]:
-    """Pair gold and predictions by id, in gold's order; Refused naming a missing, doubled or unknown id."""
+    """Pair gold and predictions by id, in gold's order; Refused naming a missing, doubled or unknown id.
+
+    Likewise an answer of tags that are not one for each word of gold: what was not read is O, and a miss.
+    """
     by_id: dict[str, Prediction] = {}
     for prediction in predictions:
         if prediction.id in by_id:
@@ -213,7 +218,12 @@ def join(gold: Sequence[Example], predictions: Sequence[Prediction]) -> list[tup
         raise Refused(f"{len(missing)} of {len(gold)} examples have no prediction; the first is id {missing[0]!r}")
     if unknown:
         raise Refused(f"{len(unknown)} predictions are for ids that gold lacks; the first is id {unknown[0]!r}")
-    return [(example, by_id[example.id]) for example in gold]
+    pairs = [(example, by_id[example.id]) for example in gold]
+    for example, prediction in pairs:
+        if isinstance(prediction.answer, list) and len(prediction.answer) != len(example.gold):
+            tags = f"{len(prediction.answer)} tags for the {len(example.gold)} words of gold"
+            raise Refused(f"id {example.id!r}: {tags}; give every word one, O where it was not read")
+    return pairs
 
 
 def content_hash(examples: Iterable[Example]) -> str:
