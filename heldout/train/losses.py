@@ -3,6 +3,8 @@
 import torch.nn.functional as F
 from torch import Tensor
 
+from heldout.train.windows import IGNORED
+
 
 def cross_entropy(logits: Tensor, targets: Tensor, weights: Tensor) -> Tensor:
     """Weighted sum of −log softmax(logits)[target]; logits (rows, labels), targets (rows,), weights (rows,).
@@ -11,3 +13,23 @@ def cross_entropy(logits: Tensor, targets: Tensor, weights: Tensor) -> Tensor:
     (FAULTS T3; the mean of means weighs the examples of a small micro-batch too much).
     """
     return F.cross_entropy(logits.float(), targets, reduction="none") @ weights.to(logits.device)
+
+
+def token_cross_entropy(logits: Tensor, targets: Tensor, weights: Tensor) -> Tensor:
+    """The sum of −log softmax(logits)[target] over all positions that have a target.
+
+    logits (rows, longest, labels), targets (rows, longest) with IGNORED where there is none, weights (rows,) the number
+    of a row's targets; a row that is weighted otherwise counts in proportion, and one without targets not at all.
+    """
+    losses = F.cross_entropy(logits.float().flatten(0, 1), targets.flatten(), reduction="none", ignore_index=IGNORED)
+    counts = (targets != IGNORED).sum(dim=1).clamp(min=1)
+    return (losses.view(targets.shape).sum(dim=1) / counts) @ weights.to(logits.device)
+
+
+def span_cross_entropy(outputs: Any, targets: Tensor, weights: Tensor) -> Tensor:
+    """Weighted sum of the mean of start's and end's cross entropy; targets (rows, 2), the logits (rows, longest).
+
+    Padding takes part in neither: attention leaves it out, but its logits would stand in the softmax's denominator.
+    """
+    start, end = (cross_entropy(logits, targets[:, side], weights) for side, logits in enumerate(_sides(outputs)))
+    return (start + end) / 2
