@@ -39,10 +39,11 @@ def domain_drop(
     """How much of each of the card's metrics is lost from one data set to another: value on first − value on other.
 
     Positive is a drop (of an error such as nll: an improvement). The two sets are resampled independently, each with
-    its groups whole. Metrics that need scores are left out where a set lacks them.
+    its groups whole. Metrics that need scores, or examples of a kind, are left out where a set lacks them.
     """
     tables = [tabulate(card, gold, predictions, bins=bins) for gold, predictions in (first, other)]
-    metrics = [m for m in chosen(card, tables[0]) if not m.needs_scores or all(t.scored for t in tables)]
+    able = [m for m in chosen(card, tables[0]) if not m.needs_scores or all(t.scored for t in tables)]
+    metrics = [m for m in able if all(m.count(table) for table in tables)]
     drawn, units = [], []
     for stream, ((gold, _), table) in enumerate(zip((first, other), tables, strict=True)):
         sampling = Sampling(len(gold), group_codes(gold), replicates, seed, stream)
@@ -95,7 +96,10 @@ def _entry(
     call certain what is only unknown. A side of many that does not vary (a majority's MCC is 0 however often it is
     drawn) leaves the other side's interval.
     """
-    entry = {"value": metric.of(tables[0]) - metric.of(tables[1]), "unit": metric.unit, "n": [len(t) for t in tables]}
+    counts = [metric.count(table) for table in tables]
+    if not all(counts):
+        return {"value": None, "low": None, "high": None, "n": counts, "method": f"a side has no {metric.about}"}
+    entry = {"value": metric.of(tables[0]) - metric.of(tables[1]), "unit": metric.unit, "n": counts}
     # The sums of a replicate are float32: the mean of one loss drawn often differs from itself by 1e-7.
     still = [np.isclose(np.nanmin(side), np.nanmax(side)) for side in drawn]
     if any(constant and n < FEW for constant, n in zip(still, units, strict=True)):

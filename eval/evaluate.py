@@ -1,5 +1,6 @@
 """From tables to entries: every metric on every slice under every variant, with intervals from one resampling."""
 
+import math
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -34,11 +35,10 @@ def evaluate(
         drawn = dict(zip(((variant, metric.name) for variant, metric in order), replicates, strict=True))
         for variant, metric in order:
             mine, plain = drawn[variant, metric.name], drawn[PLAIN, metric.name]
-            interval = _interval(metric, parts[variant, key], bundle, mine, sampling)
-            entry = _entry(metric, parts[variant, key], interval, sampling.seed)
-            if not np.array_equal(mine, plain, equal_nan=True):
-                gap = entry["value"] - entries[PLAIN][key][metric.name]["value"]
-                entry["change"] = {"value": gap, **_bounds(bundle, mine - plain)}
+            entry = _entry(metric, parts[variant, key], bundle, mine, sampling)
+            before = entries[PLAIN][key][metric.name]["value"] if variant != PLAIN else entry["value"]
+            if None not in (entry["value"], before) and not np.array_equal(mine, plain, equal_nan=True):
+                entry["change"] = {"value": entry["value"] - before, **_bounds(bundle, mine - plain)}
             entries[variant][key][metric.name] = entry
     return entries
 
@@ -48,9 +48,13 @@ def _absent(table: Table) -> dict[str, Any]:
     return {"value": None, "note": f"needs scores{some}"}
 
 
-def _entry(metric: Metric, table: Table, interval: Mapping[str, Any], seed: int) -> dict[str, Any]:
-    numbers = {"value": metric.of(table), "low": interval["low"], "high": interval["high"], "n": len(table)}
-    return numbers | {"unit": metric.unit, "method": interval["method"], **metric.extras(table, seed)}
+def _entry(metric: Metric, table: Table, bundle: Bundle, replicates: FloatArray, sampling: Sampling) -> dict[str, Any]:
+    value = metric.of(table)
+    if math.isnan(value):
+        return {"value": None, "note": f"no {metric.about}"}
+    interval = _interval(metric, table, bundle, replicates, sampling)
+    numbers = {"value": value, "low": interval["low"], "high": interval["high"], "n": metric.count(table)}
+    return numbers | {"unit": metric.unit, "method": interval["method"], **metric.extras(table, sampling.seed)}
 
 
 def _interval(
@@ -58,7 +62,8 @@ def _interval(
 ) -> dict[str, Any]:
     """Wilson's for a share without groups, else the percentiles of the replicates; none from one unit alone."""
     if metric.share and sampling.groups is None:
-        low, high = wilson(float(table.correct.sum()), len(table))
+        hits, n = metric.columns(table).sum(axis=0)
+        low, high = wilson(float(hits), float(n))
         return {"low": low, "high": high, "method": "Wilson 95%"}
     if len(bundle.units) < 2:
         unit = "example" if sampling.groups is None else "group"

@@ -27,7 +27,7 @@ FEW = 30
 BLOCK = 4_000_000
 
 
-def wilson(hits: float, n: int) -> tuple[float, float]:
+def wilson(hits: float, n: float) -> tuple[float, float]:
     """Wilson's score interval (1927) for a share of hits among n independent examples.
 
     >>> [round(x, 4) for x in wilson(3, 4)]

@@ -33,7 +33,11 @@ class Metric:
         that have gold, the edges of bins) is fixed here.
     value: sums of columns (R, k) → (R,), NaN where a replicate holds no example.
     extras: (Table, seed) → further keys of the entry in scores.json.
-    share: a plain share of examples, whose columns are (hit, 1): Wilson's interval holds where there are no groups.
+    share: a plain share of examples, whose columns are (hit, 1) of those it is about and (0, 0) of the others:
+        Wilson's interval holds where there are no groups.
+    about, count: what the metric is about, and Table → how many of them there are, the entry's n. Where there are
+        none, the value is NaN, which scores.json has as None with a note.
+    exact: the value on a table where that of summed columns is but near it.
     """
 
     name: str
@@ -46,9 +50,14 @@ class Metric:
     extras: Callable[[Any, int], Mapping[str, Any]] = no_extras
     share: bool = False
     only_two_labels: bool = False
+    about: str = "examples"
+    count: Callable[[Any], int] = len
+    exact: Callable[[Any], float] | None = None
 
     def of(self, table: Table) -> float:
-        """The value on a table, summed in float64."""
+        """The value on a table, summed in float64; NaN where it holds nothing that the metric is about."""
+        if self.exact is not None:
+            return self.exact(table)
         return float(self.value(self.columns(table).sum(axis=0, keepdims=True))[0])
 
 
