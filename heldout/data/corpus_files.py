@@ -142,7 +142,17 @@ def _columns(where: str, records: Records, wanted: Mapping[str, str], seen: Seen
         elif not isinstance(value, str):
             raise Refused(f"{where}, {place}: {text!r} holds a {type(value).__name__}; name a column of texts")
         else:
-            yield (str(values[domain]) if domain and values.get(domain) is not None else ""), value
+            yield (str(values[domain]) if domain and values.get(domain) is not None else ""), _whole(value, seen)
+
+
+def _whole(text: str, seen: Seen) -> str:
+    """JSON can hold half a character (a lone surrogate), which no tokenizer takes: it becomes U+FFFD, counted."""
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        seen.dropped["texts_with_broken_characters_replaced"] += 1
+        return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
+    return text
 
 
 def _named(where: str, columns: Sequence[str], wanted: Mapping[str, str]) -> tuple[str, str | None]:
@@ -169,8 +179,9 @@ def _separated(stream: Stream, text: Iterator[str]) -> Records:
     begins = 1
     try:
         header = [name.strip() for name in next(table, [])]
+        begins = table.line_num + 1
         for values in table:
-            begins, line = table.line_num + 1, begins
+            line, begins = begins, table.line_num + 1
             if values and len(values) != len(header):
                 raise Refused(
                     f"{stream.where}, line {line}: {len(values)} values for {len(header)} columns "
