@@ -1,13 +1,16 @@
-"""Rows with a text and one label each, as examples: columns found, labels named, texts cleaned, drops counted."""
+"""Rows with one text or several and one label each, as examples: columns found, labels named, texts cleaned, counted.
+
+What a task's rows hold is a ``Form``: its text fields, what lands in ``about``, each with its columns' usual names.
+"""
 
 from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from heldout.data.cleaning import CLEANING, LOOK, clean, has_markup
 from heldout.data.defaults import IDENTITY, LABEL, TEXT
-from heldout.data.labels import BINARY, label_names, raw_label, with_numbers
+from heldout.data.labels import SENTIMENT, Naming, label_names, raw_label, with_numbers
 from heldout.data.names import Reading
 from heldout.data.sources import Loaded
 from heldout.data.table import Row, Table, column, need_column
@@ -15,24 +18,40 @@ from heldout.errors import Refused
 from heldout.options import nearest
 from heldout.records import Example, content_hash
 
-ABOUT = ("group", "domain", "pair")
+
+@dataclass(frozen=True)
+class Form:
+    """What the rows of a label task hold: ``texts``, ids and ``about``, by the usual names of their columns."""
+
+    texts: Mapping[str, Sequence[str]] = field(default_factory=lambda: {"text": TEXT})
+    about: Mapping[str, Sequence[str]] = field(
+        default_factory=lambda: {name: (name,) for name in ("group", "domain", "pair")}
+    )
+    identity: Sequence[str] = IDENTITY
+    naming: Naming = SENTIMENT
+
+
+ONE_TEXT = Form()
 
 
 @dataclass(frozen=True)
 class Texts:
-    """The texts of a table in row order, cleaned where ``cleaned`` says how many changed (None: not asked to)."""
+    """The texts of one field in row order, cleaned where ``cleaned`` says how many changed (None: not asked to)."""
 
     texts: Sequence[str]
     cleaned: int | None
 
 
-def read_texts(table: Table, reading: Reading) -> Texts:
-    """The text of every row, stripped, cleaned as ``--clean`` says; Refused for a value that is no string."""
-    name = need_column(table, reading.columns.get("text"), TEXT, "text")
-    texts = [_text(table, row, name) for row in table.rows]
-    wanted = reading.clean == "on" or (reading.clean == "auto" and (table.markup or has_markup(texts[:LOOK])))
-    if not wanted:
-        return Texts(texts, None)
+def read_texts(table: Table, reading: Reading, form: Form = ONE_TEXT) -> dict[str, Texts]:
+    """The fields of every row, stripped, cleaned as ``--clean`` says; Refused for a value that is no string."""
+    names = {name: need_column(table, reading.columns.get(name), usual, name) for name, usual in form.texts.items()}
+    fields = {name: [_text(table, row, column) for row in table.rows] for name, column in names.items()}
+    seen = any(has_markup(texts[:LOOK]) for texts in fields.values())
+    wanted = reading.clean == "on" or (reading.clean == "auto" and (table.markup or seen))
+    return {name: _cleaned(texts) if wanted else Texts(texts, None) for name, texts in fields.items()}
+
+
+def _cleaned(texts: Sequence[str]) -> Texts:
     done = [clean(text) for text in texts]
     return Texts([text.strip() for text in done], sum(a != b for a, b in zip(texts, done, strict=True)))
 
@@ -46,57 +65,57 @@ def _text(table: Table, row: Row, name: str) -> str:
     return value.strip()
 
 
-def read_labelled(
-    table: Table, reading: Reading, known: Collection[str] = (), binary: Mapping[str, str] = BINARY
-) -> Loaded:
+def read_labelled(table: Table, reading: Reading, known: Collection[str] = (), form: Form = ONE_TEXT) -> Loaded:
     """Examples of a label task; Refused naming row and value for a label outside ``known`` where that is given."""
-    texts = read_texts(table, reading)
-    golds, values = _golds(table, reading, known, binary)
-    ids, notes = _ids(table, reading)
-    about = _about_columns(table, reading)
+    fields = read_texts(table, reading, form)
+    golds, values = _golds(table, reading, known, form.naming)
+    ids, notes = _ids(table, reading, form.identity)
+    about = _about_columns(table, reading, form)
     dropped = Counter(table.dropped)
     examples = []
-    for row, identity, text, gold in zip(table.rows, ids, texts.texts, golds, strict=True):
+    rows = zip(table.rows, ids, golds, *(found.texts for found in fields.values()), strict=True)
+    for row, identity, gold, *texts in rows:
         if gold is None:
             dropped["no_label"] += 1
-        elif not text:
+        elif not all(texts):
             dropped["empty_text"] += 1
         else:
-            examples.append(Example(identity, {"text": text}, gold, _about(row, about)))
+            examples.append(Example(identity, dict(zip(fields, texts, strict=True)), gold, _about(row, about)))
     if not examples:
         why = ", ".join(f"{n} rows {reason.replace('_', ' ')}" for reason, n in dropped.items()) or "no rows"
         raise Refused(f"{table.source}: no example is left ({why})")
-    if texts.cleaned:
-        notes["texts_cleaned"] = texts.cleaned
-    cleaning = CLEANING if texts.cleaned is not None else ()
+    if cleaned := sum(found.cleaned or 0 for found in fields.values()):
+        notes["texts_cleaned"] = cleaned
+    cleaning = CLEANING if any(found.cleaned is not None for found in fields.values()) else ()
     kept = tuple(examples)
     return Loaded(table.source, kept, content_hash(kept), dict(dropped), {**table.notes, **notes}, cleaning, values)
 
 
 def _golds(
-    table: Table, reading: Reading, known: Collection[str], binary: Mapping[str, str]
+    table: Table, reading: Reading, known: Collection[str], naming: Naming
 ) -> tuple[list[str | None], frozenset[str]]:
     """The label of every row, and the values that --label may name: those there are, a ClassLabel's and its numbers."""
     name = need_column(table, reading.columns.get("label"), LABEL, "label")
     classes = table.names.get(name, ())
     raw = [raw_label(row.values.get(name), classes) for row in table.rows]
-    named = label_names(dict.fromkeys(raw), with_numbers(reading.labels, classes), known, binary)
+    named = label_names(dict.fromkeys(raw), with_numbers(reading.labels, classes), known, naming)
     if known:
         for row, value in zip(table.rows, raw, strict=True):
             label = named[value]
             if label is not None and label not in known:
+                names = ", ".join(dict.fromkeys(known))
                 raise Refused(
-                    f"{table.source}, {row.place}: label {_shown(value)} is not one of {', '.join(known)}"
+                    f"{table.source}, {row.place}: label {_shown(value)} is not one of {names}"
                     f"{nearest(label, list(known))}; name it with --label {value}=LABEL (or {value}=- to leave it out)"
                 )
     values = table.values | named.keys() | {*classes, *map(str, range(len(classes)))}
     return [named[value] for value in raw], frozenset(values - {""})
 
 
-def _ids(table: Table, reading: Reading) -> tuple[list[str], dict[str, int]]:
+def _ids(table: Table, reading: Reading, usual: Sequence[str]) -> tuple[list[str], dict[str, int]]:
     """The source's own ids where they are there and unique, else its name and the row's number."""
     wanted = reading.columns.get("id")
-    name = column(table, wanted, IDENTITY, "id")
+    name = column(table, wanted, usual, "id")
     numbered = [f"{table.stem}:{row.number}" for row in table.rows]
     if name is None:
         return numbered, {}
@@ -120,11 +139,11 @@ def _first_bad(ids: Iterable[str]) -> int | None:
     return None
 
 
-def _about_columns(table: Table, reading: Reading) -> dict[str, str]:
+def _about_columns(table: Table, reading: Reading, form: Form) -> dict[str, str]:
     """The columns of ``about``; where no column groups the texts, a pair is their group and is resampled whole."""
-    found = {field: column(table, reading.columns.get(field), (field,), field) for field in ABOUT}
+    found = {name: column(table, reading.columns.get(name), usual, name) for name, usual in form.about.items()}
     found["group"] = found["group"] or found["pair"]
-    return {field: name for field, name in found.items() if name is not None}
+    return {name: column for name, column in found.items() if column is not None}
 
 
 def _about(row: Row, columns: Mapping[str, str]) -> dict[str, Any]:

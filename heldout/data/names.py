@@ -10,9 +10,9 @@ from dataclasses import dataclass, field
 from heldout.errors import Refused
 from heldout.options import nearest
 
-#: What a column can be for; group, domain and pair land in an example's ``about``.
+#: What a column can be for; group, domain, pair, phenomenon and role land in an example's ``about``.
 FIELDS = (
-    *("text", "label", "id", "group", "domain", "pair"),
+    *("text", "label", "id", "group", "domain", "pair", "phenomenon", "role"),
     *("premise", "hypothesis", "words", "tags", "question", "context", "answers"),
 )
 DELIMITERS = {"comma": ",", "tab": "\t", "space": " ", "semicolon": ";", "pipe": "|"}

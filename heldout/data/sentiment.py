@@ -37,7 +37,7 @@ def card(train: Sequence[Example]) -> Card:
 
 def texts(table: Table, reading: Reading) -> Sequence[str]:
     """The texts alone, of a source that may have no labels."""
-    return read_texts(table, reading).texts
+    return read_texts(table, reading)["text"].texts
 
 
 DATA = Data("sentiment", read, card, texts, baselines=("majority", "lexicon", "tfidf"))

@@ -14,7 +14,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
-from heldout.data.defaults import LABEL, TEXT
+from heldout.data.defaults import LABEL, PREMISE, TEXT
 from heldout.data.files import decode, read_bytes, read_text, stem, suffix
 from heldout.data.lines import read_lines
 from heldout.data.names import Reading
@@ -45,11 +45,11 @@ def read_table(path: Path, reading: Reading) -> Table:
 
 
 def _header_delimiter(text: str, usual: str) -> str:
-    """The delimiter at which the first line holds a name for the text and one for the label; "" where there is none."""
+    """The delimiter at which the first line holds a name for a text and one for the label; "" where there is none."""
     first = text.split("\n", 1)[0]
     for delimiter in dict.fromkeys(f"{usual},\t;|"):
         names = {name.strip().strip('"').casefold() for name in first.split(delimiter)}
-        if names & set(TEXT) and names & set(LABEL):
+        if names & {*TEXT, *PREMISE} and names & set(LABEL):
             return delimiter
     return ""
 

@@ -17,7 +17,10 @@ from heldout.train.task import Encoding
 from heldout.train.windows import collate
 
 # One made-up example and its label set for each task; a task that lacks one fails here.
-FIXTURES = {"sentiment": ({"text": "the film is not dull"}, ["positive", "negative"])}
+FIXTURES = {
+    "nli": ({"premise": "the film is not dull", "hypothesis": "the film is bright"}, ["entailment", "neutral"]),
+    "sentiment": ({"text": "the film is not dull"}, ["positive", "negative"]),
+}
 KINDS = {"label", "tags", "span", "lm"}
 
 

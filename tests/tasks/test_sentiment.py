@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from heldout.records import Example
 from heldout.tasks import load_task
-from heldout.tasks.sentiment import cut
+from heldout.train.framing import cut
 from heldout.train.models import Source, load_model, load_tokenizer
 from heldout.train.precision import make_accelerator
 from heldout.train.system import System
