@@ -10,33 +10,27 @@ train. A killed run continues with the same command and --resume. Several seeds 
 
 import dataclasses
 import json
-import shlex
 import shutil
-import signal
-import sys
-from collections.abc import Iterator, Sequence
-from contextlib import AbstractContextManager, contextmanager, nullcontext
+from collections.abc import Sequence
+from contextlib import nullcontext
 from pathlib import Path
-from types import FrameType
 from typing import Any
 
 from heldout.baselines import find, write_baseline_run
 from heldout.data import load_task as load_data
 from heldout.data import task_names
 from heldout.data.prepare import Prepared, PrepareOptions, parse_tests, prepare
-from heldout.errors import Failed, Refused
+from heldout.errors import Refused
 from heldout.eval.score import score_run
 from heldout.eval.summary import summary
 from heldout.ledger import read_ledger
 from heldout.options import REQUIRED, option, positional, to_json
-from heldout.runs import came_to_nothing, environment, read_json, refuse_taken, write_json, write_lines, writing
+from heldout.runs import came_to_nothing, environment, read_json, refuse_taken, write_json, write_lines
+from heldout.scripts._long import held, resume_hint, same_options, stoppable
 from heldout.tasks import load_task
 from heldout.train.finetune import FitOptions, Job, finetune, is_main_process
 from heldout.train.progress import say
 from heldout.train.system import System
-
-#: Options that may differ between the run that was stopped and its --resume.
-FREE = {"resume", "json"}
 
 
 @dataclasses.dataclass(frozen=True)
@@ -61,7 +55,7 @@ def run(options: Options) -> int:
     """Prepare the splits, train, predict, fit the baselines, score; print what came out."""
     out, seeds = Path(options.out), _seeds(options.seeds)
     if is_main_process():
-        _same_options(out, options) if options.resume else refuse_taken(out)
+        same_options(out, options) if options.resume else refuse_taken(out)
     load_task(options.task)
     for kind in _kinds(options):
         find(kind)
@@ -74,11 +68,11 @@ def run(options: Options) -> int:
         seed=options.seed,
     )
     folders = {seed: out / f"seed-{seed}" for seed in seeds} or {options.seed: out}
-    with _stoppable(), _held(out, options):
+    with stoppable(resume_hint("finetune")), held(out, resume=options.resume):
         _write(out / "options.json", to_json(options))
         for seed, folder in folders.items():
             one = dataclasses.replace(options, seed=seed)
-            with _held(folder, options) if seeds else nullcontext():
+            with held(folder, resume=options.resume) if seeds else nullcontext():
                 _one_run(folder, one, prepared)
         if is_main_process():
             _baselines(out, options, prepared)
@@ -94,7 +88,7 @@ def _one_run(folder: Path, options: Options, prepared: Prepared) -> None:
     splits = prepared.splits
     job = Job(
         folder=folder,
-        task=load_task(options.task),
+        task=load_task(options.task, prepared.card),
         card=prepared.card,
         train=splits["train"].examples,
         train_hash=splits["train"].hash,
@@ -102,7 +96,7 @@ def _one_run(folder: Path, options: Options, prepared: Prepared) -> None:
         dev_hash=splits["dev"].hash,
         options=options,
         seed=options.seed,
-        resume_hint=_resume_hint(),
+        resume_hint=resume_hint("finetune"),
     )
     _predict(folder, finetune(job), prepared)
     if is_main_process():
@@ -116,7 +110,7 @@ def _begin(folder: Path, options: Options, prepared: Prepared) -> None:
         write_json(folder / "environment.json", environment())
         prepared.write(folder)
         return
-    _same_options(folder, options)
+    same_options(folder, options)
     before = read_ledger(folder).splits
     for name, split in prepared.ledger.splits.items():
         if name not in before or before[name]["hash"] != split["hash"]:
@@ -153,42 +147,9 @@ def _kinds(options: Options) -> tuple[str, ...]:
     return tuple(kind for kind in options.baseline or load_data(options.task).baselines if kind != "none")
 
 
-def _held(folder: Path, options: Options) -> AbstractContextManager[Any]:
-    """The run folder held for writing; of several processes only the main one writes."""
-    return writing(folder, resume=options.resume) if is_main_process() else nullcontext()
-
-
-@contextmanager
-def _stoppable() -> Iterator[None]:
-    """A signal outside of training (which makes a checkpoint first) ends the command with the way to go on."""
-
-    def stop(number: int, frame: FrameType | None) -> None:
-        raise KeyboardInterrupt
-
-    before = signal.signal(signal.SIGTERM, stop)
-    try:
-        yield
-    except KeyboardInterrupt:
-        raise Failed(f"stopped; continue with: {_resume_hint()}") from None
-    finally:
-        signal.signal(signal.SIGTERM, before)
-
-
 def _is_done(folder: Path) -> bool:
     state = folder / "run.json"
     return state.exists() and read_json(state)["state"] == "done"
-
-
-def _same_options(out: Path, options: Options) -> None:
-    """Refuse to resume a run with other options than it was started with."""
-    path = out / "options.json"
-    if not path.exists():
-        return
-    before, now = read_json(path), json.loads(json.dumps(to_json(options)))
-    changed = sorted(key for key in now if key not in FREE and before.get(key) != now[key])
-    if changed:
-        key = changed[0]
-        raise Refused(f"{out}: was started with {key} = {before.get(key)!r}, not {now[key]!r}; choose another --out")
 
 
 def _write(path: Path, value: Any) -> None:
@@ -204,13 +165,6 @@ def _seeds(text: str) -> list[int]:
     if len(set(seeds)) != len(seeds):
         raise Refused(f"--seeds {text}: every seed once")
     return seeds
-
-
-def _resume_hint() -> str:
-    words = [word for word in sys.argv[1:] if word != "--resume"]
-    if words[:1] != ["finetune"]:
-        return "the same command"
-    return f"heldout {shlex.join([*words, '--resume'])}"
 
 
 def _print(options: Options, folders: Sequence[Path]) -> None:
