@@ -9,6 +9,11 @@ Gold of a span is a list of {"text", "start"}, [] where there is no answer; its
 prediction is a string, "" for none, with scores of at most three keys:
 
     {"null_score": -1.5, "best": {"text": "Ada", "start": 4, "end": 7, "p": 0.6}, "nbest": [{"text": "Ada", …}, …]}
+
+Of a language model (kind lm) a line tells the summed natural-log loss and the number of predicted tokens; optional are
+those of them that were the most likely one, and of a pair the probability that its second text is the true next one:
+
+    {"id": "wiki/1", "nll": 40.5, "n": 12, "correct": 5, "next": 0.9}
 """
 
 import sys
@@ -160,6 +165,26 @@ def _check_span(where: str, span: Any) -> None:
         raise Refused(f"{where}: p of a span must be a probability from 0 to 1, got {span['p']!r:.40}")
 
 
+def lm_gold(where: str, row: Mapping[str, Any], labels: Sequence[str]) -> None:
+    """Refused where gold does not tell the number of tokens to predict, or ``next`` is no truth value."""
+    gold = row["gold"]
+    if not isinstance(gold, dict) or not _place(gold.get("n")) or type(gold.get("next", True)) is not bool:
+        raise Refused(
+            f'{where}: gold must be an object {{"n": tokens to predict}}, of pairs with "next": true or false'
+        )
+
+
+def lm_prediction(where: str, row: Mapping[str, Any], labels: Sequence[str]) -> None:
+    """Refused where loss, counts or the pair's probability are none."""
+    if not _finite(row.get("nll")) or row["nll"] < 0 or not _place(row.get("n")):
+        raise Refused(f'{where}: needs "nll", the summed loss in nats from 0, and "n", the number of tokens')
+    correct = row.get("correct", 0)
+    if not _place(correct) or correct > row["n"]:
+        raise Refused(f'{where}: "correct" must be a count of at most {row["n"]}, got {correct!r:.40}')
+    if not _probability(row.get("next", 0)):
+        raise Refused(f'{where}: "next" must be a probability from 0 to 1, got {row["next"]!r:.40}')
+
+
 def _place(value: Any) -> bool:
     return type(value) is int and value >= 0
 
@@ -174,9 +199,10 @@ def _probability(value: Any) -> bool:
 
 
 #: The checks of each kind; a kind that is not here is not checked.
-GOLD: Mapping[str, Check] = {"label": label_gold, "tags": tags_gold, "span": span_gold}
+GOLD: Mapping[str, Check] = {"label": label_gold, "tags": tags_gold, "span": span_gold, "lm": lm_gold}
 PREDICTION: Mapping[str, Check] = {
     "label": label_prediction,
     "tags": tags_prediction,
     "span": span_prediction,
+    "lm": lm_prediction,
 }

@@ -18,6 +18,8 @@ from typing import Any, Literal, get_args
 from heldout.answers import GOLD, PREDICTION, tags_card
 from heldout.errors import Refused
 
+#: What a line of kind lm tells beside its id; read, they are its answer.
+LM = ("nll", "n", "correct", "next")
 Kind = Literal["label", "tags", "span", "lm"]
 
 
@@ -189,9 +191,8 @@ def read_predictions(path: Path, card: Card) -> list[Prediction]:
             PREDICTION[card.kind](where, row, card.labels)
         _check_seen(where, row.get("seen"))
         seen.add(row["id"])
-        predictions.append(
-            Prediction(row["id"], row.get("answer"), row.get("scores"), row.get("entities"), row.get("seen"))
-        )
+        answer = row.get("answer") if card.kind != "lm" else {key: row[key] for key in LM if key in row}
+        predictions.append(Prediction(row["id"], answer, row.get("scores"), row.get("entities"), row.get("seen")))
     return predictions
 
 
