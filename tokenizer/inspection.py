@@ -11,11 +11,13 @@ from itertools import islice
 from typing import Any
 
 import numpy as np
-from tokenizers import Encoding
+from numpy.typing import NDArray
 from transformers import PreTrainedTokenizerFast
 
 from heldout.data.corpus import Document
 from heldout.data.streams import Seen
+
+Ints = NDArray[np.int64]
 
 WORD = re.compile(r"\w+|[^\w\s]")
 #: Documents that are cut up at once.
@@ -31,8 +33,8 @@ class Tally:
     """The counts of one tokenizer on one domain.
 
     ``split`` words have two tokens or more; ``unknown`` are [UNK] tokens; ``dropped`` are characters, white space
-    aside, that stand in no token; ``altered`` documents do not come back from their tokens, white space and the
-    tokenizer's own normalisation aside; ``exact`` ones come back as they were.
+    aside, that stand in no token or are deleted inside one; ``altered`` documents do not come back from their tokens,
+    white space and the tokenizer's own normalisation aside; ``exact`` ones come back as they were.
     """
 
     documents: int = 0
@@ -112,30 +114,37 @@ def _add(domains: dict[str, Tally], tokenizer: PreTrainedTokenizerFast, batch: l
     encodings = backend.encode_batch([document.text for document in batch], add_special_tokens=False)
     decoded = backend.decode_batch([encoding.ids for encoding in encodings], skip_special_tokens=True)
     added = tokenizer.num_special_tokens_to_add()
+    normal = backend.normalizer.normalize_str if backend.normalizer else str
+    # Characters that the normaliser deletes, which leave no gap where they stood inside a token.
+    deleted = {character for character in {*"".join(document.text for document in batch)} if not normal(character)}
     for document, encoding, back in zip(batch, encodings, decoded, strict=True):
         text, tally = document.text, domains.setdefault(document.domain, Tally())
-        normal = backend.normalizer.normalize_str(text) if backend.normalizer else text
-        words = np.array([match.span() for match in WORD.finditer(text)]).reshape(-1, 2)
+        words = np.array([match.span() for match in WORD.finditer(text)], np.int64).reshape(-1, 2)
+        places = np.array(encoding.offsets, np.int64).reshape(-1, 2)
+        places = places[places[:, 0] < places[:, 1]]
         tally.documents += 1
         tally.characters += len(text)
         tally.words += len(words)
         tally.tokens += len(encoding.ids)
+        tally.split += int((_touching(places, words) > 1).sum())
         tally.unknown += encoding.ids.count(tokenizer.unk_token_id)
-        tally.altered += "".join(back.split()) != "".join(normal.split())
+        tally.dropped += sum(text.count(character) for character in deleted)
+        tally.dropped += sum(not text[at].isspace() and text[at] not in deleted for at in _untouched(places, len(text)))
+        tally.altered += "".join(back.split()) != "".join(normal(text).split())
         tally.exact += back == text
         tally.lengths.append(len(encoding.ids) + added)
-        _by_offsets(tally, text, words, encoding)
 
 
-def _by_offsets(tally: Tally, text: str, words: Any, encoding: Encoding) -> None:
-    """What the places of the tokens tell: which words have several, which characters none."""
-    places = np.array(encoding.offsets).reshape(-1, 2)
-    places = places[places[:, 0] < places[:, 1]]
-    # Tokens stand in order, so those that touch a word are those that begin before its end less those that end by
-    # its start.
-    touching = np.searchsorted(places[:, 0], words[:, 1]) - np.searchsorted(places[:, 1], words[:, 0], side="right")
-    tally.split += int((touching > 1).sum())
-    depth = np.zeros(len(text) + 1, np.int64)
+def _touching(places: Ints, words: Ints) -> Ints:
+    """How many tokens touch each word. Tokens stand in order, so those are the ones that begin before its end, less
+    those that end by its start."""
+    before = np.searchsorted(places[:, 0], words[:, 1])
+    return before - np.searchsorted(places[:, 1], words[:, 0], side="right")
+
+
+def _untouched(places: Ints, length: int) -> Ints:
+    """The places of a text that stand in no token."""
+    depth = np.zeros(length + 1, np.int64)
     np.add.at(depth, places[:, 0], 1)
     np.add.at(depth, places[:, 1], -1)
-    tally.dropped += sum(not text[at].isspace() for at in np.flatnonzero(depth.cumsum()[:-1] == 0))
+    return np.flatnonzero(depth.cumsum()[:-1] == 0)
