@@ -66,7 +66,7 @@ def run(options: Options) -> int:
     refuse_idle_labels(options.label, loaded)
     fitted = read_fitted(folder)
     compared = {name: compare(name, loaded[name], fitted, allow=options.allow_fitted_test) for name in data}
-    task = load_task(made["task"])
+    task = load_task(made["task"], card)
     source = Source(str(folder / "model"), made["trust_remote_code"])
     system = load_system(task, source, task.head(card), made, make_accelerator(resolve(options.precision)[0]))
     with holding(folder):

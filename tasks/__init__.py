@@ -8,6 +8,7 @@ from pathlib import Path
 
 from heldout.errors import Refused
 from heldout.options import nearest
+from heldout.records import Card
 from heldout.train.task import Task
 
 
@@ -16,10 +17,10 @@ def names() -> list[str]:
     return sorted(path.stem for path in Path(__file__).parent.glob("[a-z]*.py"))
 
 
-def load_task(name: str) -> Task:
-    """The task of that name; Refused naming the nearest where there is none."""
+def load_task(name: str, card: Card | None = None) -> Task:
+    """The task of that name, as the card asks it where one is given; Refused naming the nearest where there is none."""
     if name not in names():
         raise Refused(f"unknown task {name!r}{nearest(name, names())}; there are {', '.join(names())}")
     task = importlib.import_module(f"heldout.tasks.{name}").TASK
     assert isinstance(task, Task)
-    return task
+    return task if card is None else task.for_card(task, card)

@@ -1,5 +1,6 @@
 """Losses: sums over windows by weight; the loop divides by the weight of the whole step."""
 
+import torch
 import torch.nn.functional as F
 from torch import Tensor
 
@@ -26,10 +27,13 @@ def token_cross_entropy(logits: Tensor, targets: Tensor, weights: Tensor) -> Ten
     return (losses.view(targets.shape).sum(dim=1) / counts) @ weights.to(logits.device)
 
 
-def span_cross_entropy(outputs: Any, targets: Tensor, weights: Tensor) -> Tensor:
-    """Weighted sum of the mean of start's and end's cross entropy; targets (rows, 2), the logits (rows, longest).
+def span_cross_entropy(start: Tensor, end: Tensor, targets: Tensor, weights: Tensor) -> Tensor:
+    """Weighted sum of the mean cross entropy of start and end; logits (rows, longest), targets (rows, 3).
 
-    Padding takes part in neither: attention leaves it out, but its logits would stand in the softmax's denominator.
+    A row's targets are its start, its end and its length: the softmax is taken over its own tokens, so that the loss
+    does not depend on how far the row is padded (FAULTS T3).
     """
-    start, end = (cross_entropy(logits, targets[:, side], weights) for side, logits in enumerate(_sides(outputs)))
-    return (start + end) / 2
+    padding = torch.arange(start.shape[1], device=start.device) >= targets[:, 2:]
+    sides = (logits.float().masked_fill(padding, -torch.inf) for logits in (start, end))
+    first, last = (cross_entropy(logits, targets[:, side], weights) for side, logits in enumerate(sides))
+    return (first + last) / 2

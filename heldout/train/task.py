@@ -51,6 +51,10 @@ def _card_labels(card: Card) -> Sequence[str]:
     return card.labels
 
 
+def _same(task: "Task", card: Card) -> "Task":
+    return task
+
+
 def _plain_logits(outputs: Any) -> Tensor:
     logits: Tensor = outputs.logits
     return logits
@@ -63,6 +67,7 @@ class Task:
     ``model`` is a class of transformers with from_pretrained. ``decode`` gets the examples, what was encoded, the
     logits of all windows in order (of (window's length, labels) where every position has some), and the labels in the
     order of the logits. ``head`` names the columns of the model's logits; ``logits`` takes them from its outputs.
+    ``for_card`` is the task as this card asks it (where questions may have no answer, a system may say so).
     """
 
     name: str
@@ -72,3 +77,4 @@ class Task:
     decode: Callable[[Sequence[Example], Encoded, Logits, Sequence[str]], list[Prediction]]
     head: Callable[[Card], Sequence[str]] = _card_labels
     logits: Callable[[Any], Tensor] = _plain_logits
+    for_card: Callable[["Task", Card], "Task"] = _same

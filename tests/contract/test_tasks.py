@@ -19,6 +19,10 @@ from heldout.train.windows import collate
 # One made-up example and its label set for each task; a task that lacks one fails here.
 FIXTURES = {
     "nli": ({"premise": "the film is not dull", "hypothesis": "the film is bright"}, ["entailment", "neutral"]),
+    "qa": (
+        {"question": "is the film dull", "context": "the film is not dull"},
+        [[{"text": "not dull", "start": 12}, {"text": "not", "start": 12}], []],
+    ),
     "sentiment": ({"text": "the film is not dull"}, ["positive", "negative"]),
 }
 KINDS = {"label", "tags", "span", "lm"}
@@ -58,10 +62,10 @@ def test_its_card_names_known_metrics_for_its_kind(task, rows):
 def test_encode_loss_decode_fit_together(task, rows, tiny_model):
     card = load_data(task.name).card(rows)
     tokenizer = load_tokenizer(Source(str(tiny_model)), 32)
-    model = load_model(task.model, Source(str(tiny_model)), labels=card.labels, seed=1)
+    model = load_model(task.model, Source(str(tiny_model)), labels=task.head(card), seed=1)
     accelerator = make_accelerator("fp32")
-    encoding = Encoding(tokenizer, card.labels, 32)
-    system = System(task, accelerator.prepare_model(model), encoding, card.labels, accelerator)
+    encoding = Encoding(tokenizer, task.head(card), 32)
+    system = System(task, accelerator.prepare_model(model), encoding, task.head(card), accelerator)
     encoded = task.encode(rows, system.encoding)
     assert len(encoded.windows) == len(encoded.seen) == len(rows)
     assert all(set(seen) == {"tokens", "lost"} for seen in encoded.seen)
