@@ -1,7 +1,7 @@
 """Train a tokenizer on plain text (train), or see how tokenizers cut it up (inspect).
 
     heldout tokenizer train wiki.txt reviews.jsonl.gz --kind wordpiece --vocab-size 8000 --out pieces
-    heldout tokenizer inspect pieces other-folder --corpus wiki.txt --corpus reviews.jsonl.gz
+    heldout tokenizer inspect pieces other-folder --corpus wiki.txt reviews.jsonl.gz
 
 A CORPUS is a text file, a table with a column of texts, a folder or .zip of them, or a hub set, org/name:split; it is
 streamed, and each has a name (its file's without suffix) by which an option can be meant for it alone.
@@ -64,14 +64,19 @@ def _facts(facts: dict[str, Any], options: Options, seen: Seen) -> dict[str, Any
 
 
 def _inspect(options: Options) -> int:
-    if not options.corpus:
+    # A tokenizer is a folder or a hub id: so "--corpus a.txt b.txt" is two texts, though b.txt stands for itself.
+    folders = [source for source in options.sources if not Path(source).is_file()]
+    corpus = (*options.corpus, *(source for source in options.sources if source not in folders))
+    if not corpus:
         raise Refused("heldout tokenizer inspect needs --corpus CORPUS: text to cut up")
+    if not folders:
+        raise Refused("heldout tokenizer inspect needs DIR: a tokenizer's folder or hub id, before --corpus")
     for field in dataclasses.fields(TrainOptions):
         if getattr(options, field.name) != field.default:
             raise Refused(f"{flag(field.name)} is for train; a tokenizer that is inspected has its own")
-    tokenizers = {name: load(name) for name in options.sources}
+    tokenizers = {name: load(name) for name in folders}
     seen = Seen()
-    found = inspect(tokenizers, _shown(documents(options.corpus, options, seen), options.corpus, seen))
+    found = inspect(tokenizers, _shown(documents(corpus, options, seen), corpus, seen))
     print(json.dumps(found.to_json(seen), indent=2, ensure_ascii=False) if options.json else show(found, seen))
     return 0
 

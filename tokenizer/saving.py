@@ -68,8 +68,6 @@ def load(name: str) -> PreTrainedTokenizerFast:
     Refused where there is none, or none that is fast; no code of theirs is run.
     """
     path = Path(name)
-    if path.is_file():
-        raise Refused(f"{name}: a file, not a tokenizer's folder; give each text its own --corpus")
     if path.exists() and not any((path / file).is_file() for file in ("tokenizer.json", "tokenizer_config.json")):
         raise Refused(f"{name}: no tokenizer.json; give a folder that heldout tokenizer train or transformers saved")
     if not path.exists() and (name.startswith((".", "/", "~")) or name.count("/") > 1):

@@ -51,7 +51,7 @@ def test_inspect_shows_tokenizers_side_by_side_by_corpus(text, tmp_path, capsys)
     other.write_text('{"text": "bats hoot ж"}\n{"text": null}\n')
     capsys.readouterr()
     folders = [str(tmp_path / "small"), str(tmp_path / "lower")]
-    corpora = ["--corpus", text, "--corpus", str(other), "--documents", "owls:line"]
+    corpora = ["--corpus", text, str(other), "--documents", "owls:line"]
     assert main(["tokenizer", "inspect", *folders, *corpora]) == 0
     shown = capsys.readouterr().out
     rows = [line.split()[:3] for line in shown.splitlines()]
@@ -75,7 +75,7 @@ def test_inspect_shows_tokenizers_side_by_side_by_corpus(text, tmp_path, capsys)
         (["inspect", "x"], "needs --corpus CORPUS"),
         (["inspect", "x", "--corpus", "TEXT", "--kind", "bpe"], "--kind is for train"),
         (["inspect", "./x", "--corpus", "TEXT"], "./x: no such tokenizer folder"),
-        (["inspect", "TEXT", "--corpus", "TEXT"], "give each text its own --corpus"),
+        (["inspect", "TEXT", "--corpus", "TEXT"], "needs DIR: a tokenizer's folder"),
         (["look", "TEXT"], "invalid choice"),
     ],
 )
