@@ -1,18 +1,22 @@
 """Fitting on a dev split, never on the split that is scored: temperature scaling (Guo et al. 2017, section 4.2).
 
-The record and its application are heldout/fits.py; here a temperature is found, with the split it came from kept.
+The record and its application are heldout/fits.py; here a temperature is found, with the split it came from kept, and
+FITTERS says what is fitted for which kind of card.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
 
 import numpy as np
 
 from heldout.errors import Refused
 from heldout.eval.labels import tabulate_labels
+from heldout.eval.null_threshold import best_on_this, fit_null_threshold
 from heldout.eval.table import FloatArray, IntArray
 from heldout.fits import FLOOR, Fit
 from heldout.records import Card, Example, Prediction, content_hash
 
+Fitter = Callable[[Card, Sequence[Example], Sequence[Prediction], str], Fit | None]
 #: Where a temperature is looked for. A dev split without a mistake has its best one at 0: it ends at the border.
 LOWEST, HIGHEST = 0.05, 20.0
 
@@ -57,3 +61,14 @@ def _slope(logits: FloatArray, gold: IntArray, inverse: float) -> float:
     weights = np.exp((logits - logits.max(axis=1, keepdims=True)) * inverse)
     expected = (weights * logits).sum(axis=1) / weights.sum(axis=1)
     return float((expected - logits[np.arange(len(gold)), gold]).mean())
+
+
+#: What is fitted on dev for cards of a kind, by the kind of the fit; None where the split leaves nothing to fit.
+FITTERS: Mapping[str, Mapping[str, Fitter]] = {
+    "label": {"temperature": fit_temperature},
+    "span": {"null_threshold": fit_null_threshold},
+}
+#: What is shown beside a fit's variant: what the best on the scored data itself would have given, never used.
+BEST_ON_THIS: Mapping[str, Callable[[Card, Sequence[Example], Sequence[Prediction]], dict[str, Any]]] = {
+    "null_threshold": best_on_this
+}

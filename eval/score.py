@@ -13,11 +13,11 @@ from heldout.eval import metrics as metric_folder
 from heldout.eval import slices as slice_folder
 from heldout.eval.differences import domain_drop
 from heldout.eval.evaluate import PLAIN, WHOLE, Entries, evaluate
-from heldout.eval.fits import fit_temperature
+from heldout.eval.fits import BEST_ON_THIS, FITTERS
 from heldout.eval.statistics import REPLICATES, Sampling, group_codes
 from heldout.eval.table import BINS, IntArray
 from heldout.eval.tabulate import tabulate
-from heldout.fits import Fit, apply, write_fit
+from heldout.fits import NEEDS, Fit, able, apply, spoken, write_fit
 from heldout.ledger import Ledger, read_ledger, write_ledger
 from heldout.records import Card, Example, Prediction, content_hash, join, read_card, read_gold, read_predictions
 from heldout.runs import read_json, write_json
@@ -40,16 +40,13 @@ def score(
 
     Every number has its 95% interval and every slice its n. Every fit gives a variant with the same metrics and
     slices; it says what it was fitted on, and ``in_sample`` is true where that is this very data. Where a prediction
-    lacks scores there is none, and "notes" says so.
+    lacks the scores for it there is none, and "notes" says so.
     Refused where ids or labels don't match the card.
     """
     pairs = join(gold, predictions)
     rows, of_system = _rows(card, pairs)
     tables = {PLAIN: tabulate(card, gold, predictions, bins=bins)}
-    notes = []
-    if fits and tables[PLAIN].unscored:
-        notes = [f"Not shown after {fit.kind}: {tables[PLAIN].unscored} of {len(gold)} have no scores." for fit in fits]
-        fits = ()
+    fits, notes = _applicable(fits, predictions)
     tables |= {fit.kind: tabulate(card, gold, apply(fit, predictions), bins=bins) for fit in fits}
     metrics = metric_folder.chosen(card, tables[PLAIN])
     entries = evaluate(tables, metrics, rows, Sampling(len(gold), group_codes(gold), replicates, seed))
@@ -66,7 +63,10 @@ def score(
         "seed": seed,
         **blocks[PLAIN],
         "notes": notes,
-        "variants": {fit.kind: _provenance(fit, gold_hash) | blocks[fit.kind] for fit in fits},
+        "variants": {
+            fit.kind: _provenance(fit, gold_hash) | _beside(fit, card, gold, predictions) | blocks[fit.kind]
+            for fit in fits
+        },
     }
 
 
@@ -100,6 +100,28 @@ def _block(entries: Mapping[str, Entries], rows: Mapping[str, IntArray], of_syst
     return {"metrics": entries[WHOLE], "slices": slices}
 
 
+def _applicable(fits: Sequence[Fit], predictions: Sequence[Prediction]) -> tuple[list[Fit], list[str]]:
+    """The fits that every prediction has the scores for, and a note for each of the others."""
+    lacking = {fit.kind: _lacking(fit.kind, predictions) for fit in fits}
+    notes = [
+        f"Not shown after {spoken(kind)}: {n} of {len(predictions)} have no {NEEDS[kind]}."
+        for kind, n in lacking.items()
+        if n
+    ]
+    return [fit for fit in fits if not lacking[fit.kind]], notes
+
+
+def _lacking(kind: str, predictions: Sequence[Prediction]) -> int:
+    """How many predictions lack what a fit of this kind needs."""
+    return sum(not able(kind, prediction) for prediction in predictions)
+
+
+def _beside(fit: Fit, card: Card, gold: Sequence[Example], predictions: Sequence[Prediction]) -> dict[str, Any]:
+    """What the best on this very data would have given, {"best_on_this": …}; empty where nothing is shown of it."""
+    best = BEST_ON_THIS[fit.kind](card, gold, predictions) if fit.kind in BEST_ON_THIS else {}
+    return {"best_on_this": best} if best else {}
+
+
 def _provenance(fit: Fit, gold_hash: str) -> dict[str, Any]:
     in_sample = fit.fitted_on.get("hash") == gold_hash
     return {"parameters": dict(fit.parameters), "fitted_on": dict(fit.fitted_on), "in_sample": in_sample}
@@ -110,8 +132,9 @@ def score_run(
 ) -> dict[str, dict[str, Any]]:
     """Score the data sets of a run folder (or the one named ``data``); returns them by name, tests first, dev last.
 
-    A temperature is fitted on dev where dev's predictions have scores; it is kept in fits/, the ledger says what it
-    was fitted on, and each scores/NAME.json shows its effect. A shifted test set also has the "drop" from the first.
+    What is fitted for the card's kind (FITTERS) is fitted on dev where dev's predictions have the scores for it; it is
+    kept in fits/, the ledger says what it was fitted on, and each scores/NAME.json shows its effect. A shifted test set
+    also has the "drop" from the first.
     It writes: call it with the folder's lock held (runs.writing, runs.holding).
     """
     refuse_no_run(folder)
@@ -187,24 +210,30 @@ def _has(folder: Path, name: str) -> bool:
 
 
 def _fitted(folder: Path, card: Card) -> tuple[list[Fit], list[str]]:
-    """The temperature fitted on the run's dev split, written to fits/ and into the ledger, or a note why there is none.
+    """What is fitted on the run's dev split for cards of this kind, written to fits/ and into the ledger, and notes.
 
-    It is fitted where every prediction on dev has scores; that none has any needs no note, every metric says so.
+    It is fitted where every prediction on dev has the scores for it; that none has any needs no note, every metric
+    says so.
     """
+    fits: list[Fit] = []
+    notes: list[str] = []
     if not _has(folder, DEV):
-        return [], []
+        return fits, notes
     gold, predictions = read_data(folder, DEV, card)
-    without = sum(prediction.scores is None for prediction in predictions)
-    if without:
+    for kind, fitter in FITTERS.get(card.kind, {}).items():
+        without = _lacking(kind, predictions)
+        fit = None if without else fitter(card, gold, predictions, DEV)
+        if fit is not None:
+            write_fit(folder / "fits" / f"{kind}.json", fit)
+            write_ledger(folder, _ledger(folder).with_fitted(kind, DEV, fit.fitted_on["hash"], fit.fitted_on["n"]))
+            fits.append(fit)
+            continue
         # One that was fitted on earlier predictions is not this system's.
-        (folder / "fits" / "temperature.json").unlink(missing_ok=True)
-        note = f"No temperature was fitted: {without} of {len(predictions)} predictions on {DEV} have no scores."
-        return [], [note] if without < len(predictions) else []
-    fit = fit_temperature(card, gold, predictions, DEV)
-    write_fit(folder / "fits" / f"{fit.kind}.json", fit)
-    ledger = _ledger(folder).with_fitted(fit.kind, DEV, fit.fitted_on["hash"], fit.fitted_on["n"])
-    write_ledger(folder, ledger)
-    return [fit], []
+        (folder / "fits" / f"{kind}.json").unlink(missing_ok=True)
+        if 0 < without < len(predictions):
+            some = f"{without} of {len(predictions)} predictions on {DEV} have no {NEEDS[kind]}"
+            notes.append(f"No {spoken(kind)} was fitted: {some}.")
+    return fits, notes
 
 
 def _ledger(folder: Path) -> Ledger:

@@ -4,11 +4,17 @@ from collections.abc import Callable, Mapping, Sequence
 
 from heldout.errors import Refused
 from heldout.eval.labels import tabulate_labels
+from heldout.eval.lm import tabulate_lm
+from heldout.eval.spans import tabulate_spans
 from heldout.eval.table import BINS, Table
 from heldout.records import Card, Example, Prediction
 
 #: How each kind of card is read; a kind that is not here cannot be scored.
-KINDS: Mapping[str, Callable[[Card, Sequence[Example], Sequence[Prediction], int], Table]] = {"label": tabulate_labels}
+KINDS: Mapping[str, Callable[[Card, Sequence[Example], Sequence[Prediction], int], Table]] = {
+    "label": tabulate_labels,
+    "lm": tabulate_lm,
+    "span": tabulate_spans,
+}
 
 
 def tabulate(card: Card, gold: Sequence[Example], predictions: Sequence[Prediction], *, bins: int = BINS) -> Table:

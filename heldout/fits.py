@@ -48,7 +48,31 @@ def _temperature(fit: Fit, prediction: Prediction) -> Prediction:
     return replace(prediction, scores=soften(prediction.scores, fit.parameters["temperature"]))
 
 
-APPLY: dict[str, Callable[[Fit, Prediction], Prediction]] = {"temperature": _temperature}
+def _null_threshold(fit: Fit, prediction: Prediction) -> Prediction:
+    """No answer where the null score is over the threshold, else the best span, whatever the answer was."""
+    if not able("null_threshold", prediction):
+        raise Refused(f"id {prediction.id!r} has no null score; a null threshold needs one")
+    none = prediction.scores["null_score"] > fit.parameters["null_threshold"]
+    return replace(prediction, answer="" if none else prediction.scores["best"]["text"])
+
+
+APPLY: dict[str, Callable[[Fit, Prediction], Prediction]] = {
+    "temperature": _temperature,
+    "null_threshold": _null_threshold,
+}
+#: What a prediction must have for a fit of each kind.
+NEEDS = {"temperature": "scores", "null_threshold": "null score"}
+
+
+def spoken(kind: str) -> str:
+    """A kind of fit as people say it: null_threshold is a null threshold."""
+    return kind.replace("_", " ")
+
+
+def able(kind: str, prediction: Prediction) -> bool:
+    """Whether a prediction has what a fit of this kind needs."""
+    scores = prediction.scores
+    return scores is not None and (kind != "null_threshold" or "null_score" in scores)
 
 
 def apply(fit: Fit, predictions: Sequence[Prediction]) -> list[Prediction]:
@@ -71,6 +95,9 @@ def read_fit(path: Path) -> Fit:
     if kind == "temperature" and not 0 < parameters.get("temperature", 0) < math.inf:
         found = parameters.get("temperature")
         raise Refused(f"{path}: a temperature is a number over 0, got {found}; remove the file or fit again")
+    if kind == "null_threshold" and not math.isfinite(parameters.get("null_threshold", math.nan)):
+        found = parameters.get("null_threshold")
+        raise Refused(f"{path}: a null threshold is a finite number, got {found}; remove the file or fit again")
     return Fit(kind, parameters, fitted_on)
 
 

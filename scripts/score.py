@@ -2,7 +2,8 @@
 
 heldout score RUN                                                   every data set of a run; writes RUN/scores/
 heldout score --card F --gold F --predictions F                     any system's answers; docs/predictions.md
-heldout score … --dev-gold F --dev-predictions F                    also after a temperature fitted on dev
+heldout score … --dev-gold F --dev-predictions F                    also after what is fitted on dev: a temperature,
+                                                                    or the null threshold of SQuAD 2.0
 """
 
 import json as jsons
@@ -12,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from heldout.errors import Refused
-from heldout.eval.fits import fit_temperature
+from heldout.eval.fits import FITTERS
 from heldout.eval.score import read_pair, refuse_no_run, score, score_run
 from heldout.eval.statistics import REPLICATES
 from heldout.eval.table import BINS
@@ -31,7 +32,7 @@ class Options:
     card: str | None = option(None, "the card: labels in order and metrics", metavar="FILE")
     gold: str | None = option(None, "gold, a JSON line an example", metavar="FILE")
     predictions: str | None = option(None, "predictions, a JSON line an example", metavar="FILE")
-    dev_gold: str | None = option(None, "gold of a dev split, to fit a temperature on", metavar="FILE")
+    dev_gold: str | None = option(None, "gold of a dev split, to fit on", metavar="FILE")
     dev_predictions: str | None = option(None, "predictions on that dev split, with scores", metavar="FILE")
     out: str | None = option(None, "where to write the scores of files as JSON", metavar="FILE")
     json: bool = option(False, "print JSON: one data set's scores, or those of a whole run by name")
@@ -78,10 +79,11 @@ def _score_files(options: Options, settings: Mapping[str, int]) -> dict[str, Any
     gold, predictions = read_pair(Path(options.gold), Path(options.predictions), card)
     fits = []
     if (options.dev_gold is None) != (options.dev_predictions is None):
-        raise Refused("--dev-gold and --dev-predictions go together: a temperature is fitted on both")
+        raise Refused("--dev-gold and --dev-predictions go together: what is fitted is fitted on both")
     if options.dev_gold and options.dev_predictions:
         dev = read_pair(Path(options.dev_gold), Path(options.dev_predictions), card)
-        fits = [fit_temperature(card, *dev, split=options.dev_gold)]
+        found = [fit(card, *dev, options.dev_gold) for fit in FITTERS.get(card.kind, {}).values()]
+        fits = [fit for fit in found if fit is not None]
     row = score(card, gold, predictions, data=options.data or Path(options.gold).stem, fits=fits, **settings)
     if options.out:
         write_json(Path(options.out), row)

@@ -6,7 +6,7 @@ of a bootstrap replicate are its counts (how often each example was drawn) times
 
 import importlib
 import pkgutil
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from typing import Any
@@ -15,6 +15,7 @@ import numpy as np
 
 from heldout.errors import Refused
 from heldout.eval.labels import LabelTable
+from heldout.eval.spans import SpanTable
 from heldout.eval.table import FloatArray, Table
 from heldout.options import nearest
 from heldout.records import Card
@@ -81,11 +82,15 @@ def find(name: str) -> Metric:
 
 
 def chosen(card: Card, table: Table) -> list[Metric]:
-    """The card's metrics in its order, and after ece its two-label sibling where there are two labels."""
+    """The card's metrics in its order, with those that others bring: after ece its sibling where there are two labels,
+    after em and f1 those by answerable and impossible questions where there are both.
+    """
     names = list(dict.fromkeys(card.metrics))
     two_labels = isinstance(table, LabelTable) and len(table.labels) == 2
-    if "ece" in names and "ece_positive" not in names and two_labels:
-        names.insert(names.index("ece") + 1, "ece_positive")
+    if two_labels:
+        names = _with(names, ("ece",), ("ece_positive",))
+    if isinstance(table, SpanTable) and not table.answerable.all():
+        names = _with(names, ("em", "f1"), ("has_ans_em", "has_ans_f1", "no_ans_acc"))
     metrics = [find(name) for name in names]
     for metric in metrics:
         if card.kind not in metric.kinds:
@@ -93,6 +98,13 @@ def chosen(card: Card, table: Table) -> list[Metric]:
         if metric.only_two_labels and not two_labels:
             raise Refused(f"card {card.name!r}: metric {metric.name!r} needs two labels, got {len(card.labels)}")
     return metrics
+
+
+def _with(names: list[str], bring: Sequence[str], brought: Sequence[str]) -> list[str]:
+    """The names with those brought, where they lack them, behind the last of the names that bring them."""
+    places = [names.index(name) + 1 for name in bring if name in names]
+    new = [name for name in brought if name not in names]
+    return names if not places else [*names[: max(places)], *new, *names[max(places) :]]
 
 
 def ratio(sums: FloatArray) -> FloatArray:

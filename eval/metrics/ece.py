@@ -4,7 +4,8 @@ ECE = Σ over bins |Σ over the bin (event − confidence)| / n (Naeini et al. 2
 against the share of events, weighted by count; no midpoints. Three of them, never mixed up:
 
 - ``ece``: confidence is the probability of the answer given, the event that it equals gold; equal-width bins over
-  [0, 1], each (low, high], 0 in the first, so that every example is in exactly one.
+  [0, 1], each (low, high], 0 in the first, so that every example is in exactly one. Of a span it is the probability
+  of the best span, the event that this matches gold exactly, whether or not it was given as the answer.
 - ``ece_mass``: the same with edges at the quantiles of the confidences; equal confidences share a bin, whatever the
   order of rows. The edges stay fixed while examples are resampled.
 - ``ece_positive``: two labels only; confidence is the probability of the second label, the event that it is gold;
@@ -137,7 +138,8 @@ def expected_if_calibrated(data: Binned, seed: int) -> tuple[float, float]:
 def _metric(name: str, *, only_two_labels: bool = False) -> Metric:
     columns: Callable[[Table], FloatArray] = partial(_columns, name=name)
     extras: Callable[[Table, int], dict[str, Any]] = partial(_extras, name=name)
-    return Metric(name, ("label",), True, "share", False, columns, _value, extras, only_two_labels=only_two_labels)
+    kinds = ("label",) if only_two_labels else ("label", "span")
+    return Metric(name, kinds, True, "share", False, columns, _value, extras, only_two_labels=only_two_labels)
 
 
 METRICS = (_metric("ece"), _metric("ece_mass"), _metric("ece_positive", only_two_labels=True))

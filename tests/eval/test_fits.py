@@ -113,7 +113,7 @@ def test_dev_predictions_without_scores_are_refused() -> None:
 def test_c4_tied_scores_give_no_accuracy_but_that_of_the_answers_given(order: list[int], answer: str) -> None:
     """Scores [.5, .5] on labels [1, 0] in either order: a cut between rows would give 1.0 in one of them.
 
-    Nothing here looks for a threshold yet; when something does, this pair must be scored through it too.
+    The same of a null threshold: tests/eval/test_null_threshold.py.
     """
     card = Card("toy", "1", "label", ("no", "yes"), ("accuracy", "macro_f1", "ece_mass"))
     gold = [Example("a", {}, "yes"), Example("b", {}, "no")]

@@ -142,7 +142,7 @@ def test_wrong_predictions_are_one_line_and_status_2(
         ("", CARD, "gold.jsonl: the gold file holds no examples"),
         (GOLD, {**CARD, "metrics": ["acuracy"]}, "metric 'acuracy' is unknown; did you mean accuracy"),
         (GOLD, {**CARD, "slices": ["lenght"]}, "slice 'lenght' is unknown; did you mean length"),
-        (GOLD, {**CARD, "kind": "span"}, "only kind 'label' can be scored so far"),
+        (GOLD, {**CARD, "kind": "span"}, "gold.jsonl, line 1: gold must be a list of answers"),
         (GOLD, {**CARD, "collapse": {"mixed": "rest"}}, "collapse names 'mixed', which is not among its labels"),
     ],
 )
