@@ -20,9 +20,9 @@ from heldout.runs import environment, write_json, write_lines, writing
 
 __all__ = ["BASELINES", "Baseline", "BaselineOptions", "Fitted", "find", "write_baseline_run"]
 
-#: Every baseline by its name, in the order of the alphabet.
+#: Every baseline by its name (that of its file, with hyphens), in the order of the alphabet.
 BASELINES: dict[str, Baseline] = {
-    path.stem: import_module(f"{__name__}.{path.stem}").BASELINE
+    path.stem.replace("_", "-"): import_module(f"{__name__}.{path.stem}").BASELINE
     for path in sorted(Path(__file__).parent.glob("[a-z]*.py"))
 }
 DEFAULT = BaselineOptions()

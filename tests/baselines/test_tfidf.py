@@ -10,7 +10,7 @@ from sklearn.metrics import accuracy_score, f1_score, log_loss
 from sklearn.pipeline import make_pipeline
 
 from heldout.baselines import BASELINES, BaselineOptions, Fitted
-from heldout.baselines.tfidf import GRID
+from heldout.baselines._logistic import GRID
 from heldout.errors import Refused
 from heldout.records import Card, Example
 

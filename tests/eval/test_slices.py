@@ -1,7 +1,11 @@
+from dataclasses import replace
+from pathlib import Path
+
 import pytest
 
 from heldout.errors import Refused
-from heldout.eval.slices import chosen, known, parts
+from heldout.eval.slices import Slice, chosen, known, parts
+from heldout.eval.slices import __path__ as folders
 from heldout.records import Card, Example, Prediction
 
 
@@ -14,14 +18,20 @@ def pair(text: str = "Fine.", about: dict[str, object] | None = None, seen: dict
 
 
 def test_slices_are_found_by_listing_the_folder_and_only_truncated_belongs_to_a_system() -> None:
-    assert set(known()) == {"negation", "length", "domain", "overlap", "truncated"}
-    assert [slice_.name for slice_ in known().values() if slice_.of_system] == ["truncated"]
+    files = {path.stem for path in Path(folders[0]).glob("*.py")} - {"__init__"}
+    assert set(known()) == files
+    assert files >= {"negation", "length", "domain", "overlap", "truncated", "entity_type", "unseen"}
+    of_system = [name for name, found in known().items() if isinstance(found, Slice) and found.of_system]
+    assert of_system == ["truncated"]
     assert all(slice_.name == name for name, slice_ in known().items())
 
 
 def test_a_card_chooses_its_slices_and_none_means_all() -> None:
     assert [s.name for s in chosen(card("length", "negation"))] == ["length", "negation", "overlap", "truncated"]
-    assert {s.name for s in chosen(card())} == set(known())
+    assert {s.name for s in chosen(card())} == {name for name, found in known().items() if isinstance(found, Slice)}
+    assert {s.name for s in chosen(replace(card(), kind="tags"))} == set(known())
+    with pytest.raises(Refused, match="slice 'unseen' is for tags cards only"):
+        chosen(card("unseen"))
     with pytest.raises(Refused, match="slice 'negations' is unknown; did you mean negation"):
         chosen(card("negations"))
 
