@@ -35,7 +35,10 @@ class Source:
 
 def load_tokenizer(source: Source, max_length: int) -> PreTrainedTokenizerFast:
     """The tokenizer, without the truncation or padding its file may carry; Refused where it cannot batch or align."""
-    check_folder(source)
+    folder = Path(source.name)
+    if not (folder / "tokenizer.json").is_file() or (folder / "config.json").exists():
+        # A folder without a model, as heldout tokenizer train makes it, need not be one of a model.
+        check_folder(source)
     with _readable_errors(source, "tokenizer"), _quiet():
         tokenizer = AutoTokenizer.from_pretrained(source.name, trust_remote_code=source.trust_remote_code)
     if not getattr(tokenizer, "is_fast", False):
