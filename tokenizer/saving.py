@@ -26,10 +26,10 @@ def save(trained: Trained, folder: Path, facts: dict[str, Any]) -> None:
     """Write the folder under a temporary name, load what was written, check it, rename it."""
     with atomic(folder) as temporary:
         wrap(trained.tokenizer).save_pretrained(temporary)
-        write_json(temporary / "training.json", facts)
         wrong = _wrong(load(str(temporary)), trained.tokenizer)
         if wrong:
             raise Failed(f"{folder}: the saved tokenizer {wrong} once loaded; is this version of transformers known?")
+        write_json(temporary / "training.json", facts)
 
 
 def _wrong(loaded: PreTrainedTokenizerFast, trained: Tokenizer) -> str:
@@ -37,16 +37,22 @@ def _wrong(loaded: PreTrainedTokenizerFast, trained: Tokenizer) -> str:
     text, other = "A first text, longer.", "a second one"
     encoded = loaded(text, other)
     ids, segments = encoded["input_ids"], encoded["token_type_ids"]
-    cls, sep = trained.token_to_id(parts.CLS), trained.token_to_id(parts.SEP)
     first = len(loaded(text)["input_ids"])
     checks = {
         "splits a text otherwise": ids == trained.encode(text, other).ids,
-        "lacks [CLS] and [SEP]": [ids[0], ids[first - 1], ids[-1]] == [cls, sep, sep],
+        "adds no [CLS] and [SEP]": framed(loaded),
         "has other segment ids": segments == [0] * first + [1] * (len(ids) - first),
         "cuts or pads its texts": (loaded.backend_tokenizer.truncation, loaded.backend_tokenizer.padding)
         == (None, None),
     }
     return next((wrong for wrong, holds in checks.items() if not holds), "")
+
+
+def framed(tokenizer: PreTrainedTokenizerFast) -> bool:
+    """Whether a tokenizer puts its [CLS] before a text and its [SEP] after it and between two."""
+    one, two = tokenizer("a")["input_ids"], tokenizer("a", "a")["input_ids"]
+    cls, sep = tokenizer.cls_token_id, tokenizer.sep_token_id
+    return [one[0], one[-1], two[0], two[len(one) - 1], two[-1]] == [cls, sep, cls, sep, sep]
 
 
 def wrap(tokenizer: Tokenizer) -> PreTrainedTokenizerFast:
@@ -65,7 +71,8 @@ def wrap(tokenizer: Tokenizer) -> PreTrainedTokenizerFast:
 def load(name: str) -> PreTrainedTokenizerFast:
     """A fast tokenizer from a folder or hub id, ours or anyone's, without the truncation or padding its file may carry.
 
-    Refused where there is none, or none that is fast; no code of theirs is run.
+    Refused where there is none, or none that is fast, or where one that we trained has lost its template; no code of
+    theirs is run.
     """
     path = Path(name)
     if path.exists() and not any((path / file).is_file() for file in ("tokenizer.json", "tokenizer_config.json")):
@@ -78,6 +85,8 @@ def load(name: str) -> PreTrainedTokenizerFast:
         raise Refused(f"{name}: the tokenizer could not be loaded: {' '.join(str(error).split())[:300]}") from error
     if not isinstance(tokenizer, PreTrainedTokenizerFast):
         raise Refused(f"{name}: its tokenizer has no fast version (tokenizer.json); convert it with transformers")
+    if (path / "training.json").is_file() and not framed(tokenizer):
+        raise Refused(f"{name}: adds no [CLS] and [SEP], as its template is gone; train it again")
     tokenizer.backend_tokenizer.no_truncation()
     tokenizer.backend_tokenizer.no_padding()
     return tokenizer

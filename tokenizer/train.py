@@ -34,7 +34,7 @@ class TrainOptions:
 
     kind: Kind | None = option(None, "what to train; bpe is over characters with an end-of-word mark")
     vocab_size: int | None = option(None, "entries of the vocabulary, special tokens and alphabet among them")
-    normalization: Normalization | None = option(None, "Unicode's normal form (nfc unless given; none for byte-bpe)")
+    normalization: Normalization | None = option(None, "Unicode's normal form (nfc unless given; none for bytes)")
     lowercase: bool = option(False, "fold to lower case")
     strip_accents: bool = option(False, "take accents off letters")
     pre_tokenizer: Splitting | None = option(None, "what a word is (bert unless given; byte-level for byte-bpe)")
@@ -76,6 +76,8 @@ def train(texts: Iterable[str], options: TrainOptions, say: Callable[[str], None
         return [word for word, _ in pre_tokenizer.pre_tokenize_str(normalizer.normalize_str(text))]
 
     words = count_words(texts, split, limit=options.max_words, prefix_space=options.prefix_space)
+    if not words.counts:
+        raise Refused("the corpus holds no word: normalisation leaves nothing of it but white space")
     alphabet, left_out = _alphabet(plan, words.counts)
     counts = {word: n for word, n in words.counts.items() if left_out.isdisjoint(word)}
     letters = _letters(plan, alphabet, split)
@@ -104,7 +106,9 @@ def _plan(options: TrainOptions) -> _Plan:
     for name in ("limit_alphabet", "max_words"):
         if getattr(options, name) < 1:
             raise Refused(f"--{name.replace('_', '-')} {getattr(options, name)}: give 1 or more")
-    return _Plan(kind, splitting, options.normalization or ("none" if kind == "byte-bpe" else "nfc"), options, size)
+    # Bytes give every text back as it was; Unicode's normal forms do not.
+    normalization: Normalization = "none" if splitting == "byte-level" else "nfc"
+    return _Plan(kind, splitting, options.normalization or normalization, options, size)
 
 
 def _alphabet(plan: _Plan, counts: Counter[str]) -> tuple[list[str], set[str]]:

@@ -62,7 +62,7 @@ def summary(facts: Mapping[str, Any], out: Path) -> str:
         f"{out}: {facts['kind']}, {vocabulary['size']:,} tokens: {len(vocabulary['special'])} special, "
         f"{vocabulary['characters']:,} for {alphabet['characters']:,} characters, {vocabulary['learned']:,} learned",
         f"from {corpus['characters']:,} characters: {words['occurrences']:,} words, {words['distinct']:,} of them "
-        f"different; {facts['tokens'] / words['occurrences']:.2f} tokens a word",
+        f"different; {facts['tokens'] / (words['occurrences'] - words['given_up']):.2f} tokens a word",
     ]
     if vocabulary["size"] < vocabulary["asked_for"]:
         lines.append(

@@ -69,9 +69,20 @@ def test_a_tokenizer_that_lost_its_template_is_not_saved(tmp_path):
     from tokenizers import processors
 
     trained.tokenizer.post_processor = processors.Sequence([])
-    with pytest.raises(Failed, match=r"lacks \[CLS\] and \[SEP\]"):
+    with pytest.raises(Failed, match=r"adds no \[CLS\] and \[SEP\]"):
         save(trained, tmp_path / "broken", trained.facts)
     assert not (tmp_path / "broken").exists()
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_folder_that_lost_its_template_is_refused_when_loaded(folders, kind, tmp_path):
+    for path in folders[kind].iterdir():
+        (tmp_path / path.name).write_bytes(path.read_bytes())
+    assert load(str(tmp_path)).cls_token == "[CLS]"
+    saved = json.loads((tmp_path / "tokenizer.json").read_text())
+    (tmp_path / "tokenizer.json").write_text(json.dumps(saved | {"post_processor": None}))
+    with pytest.raises(Refused, match="its template is gone"):
+        load(str(tmp_path))
 
 
 def test_a_folder_that_is_taken_is_refused_before_the_work(tmp_path):

@@ -233,6 +233,11 @@ def test_words_counted_by_chunks_are_the_words_of_the_whole_text(corpus):
     assert looked >= 300
 
 
+def test_a_corpus_without_a_word_is_refused():
+    with pytest.raises(Refused, match="holds no word"):
+        trained(["\x07\x07"])
+
+
 @pytest.mark.parametrize(
     "options, message",
     [
