@@ -103,7 +103,7 @@ def _plan(options: TrainOptions) -> _Plan:
         raise Refused(f"--pre-tokenizer {splitting} is not for --kind {kind}: byte-level words make it byte-bpe")
     if options.prefix_space and splitting != "byte-level":
         raise Refused("--prefix-space is for byte-level words; the others leave white space out of their tokens")
-    for name in ("limit_alphabet", "max_words"):
+    for name in ("min_frequency", "limit_alphabet", "max_words"):
         if getattr(options, name) < 1:
             raise Refused(f"--{name.replace('_', '-')} {getattr(options, name)}: give 1 or more")
     # Bytes give every text back as it was; Unicode's normal forms do not.

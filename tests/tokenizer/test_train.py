@@ -247,6 +247,7 @@ def test_a_corpus_without_a_word_is_refused():
         ({"kind": "byte-bpe", "pre_tokenizer": "bert"}, "not for --kind byte-bpe"),
         ({"prefix_space": True}, "--prefix-space is for byte-level"),
         ({"limit_alphabet": 0}, "--limit-alphabet 0: give 1 or more"),
+        ({"min_frequency": -1}, "--min-frequency -1: give 1 or more"),
         ({"size": 9}, "--vocab-size 9 has no room for the special tokens and the"),
     ],
 )
