@@ -31,7 +31,9 @@ def read_hub(
     """Load one split of a hub set; Refused where name, config or split is not there, Failed where no hub answers."""
     data = load_split(source, name, config, split, streaming=keep is not None)
     features = data.features or {}
-    names = {key: list(value.names) for key, value in features.items() if hasattr(value, "names")}
+    # A list of ClassLabels (tags of words) names them inside.
+    inside = {key: getattr(value, "feature", value) for key, value in features.items()}
+    names = {key: list(value.names) for key, value in inside.items() if hasattr(value, "names")}
     rows = (Row(f"row {number}", number, values) for number, values in enumerate(rows_of(source, data), 1))
     stem = split if split.isalnum() else "hub"
     if keep is None:

@@ -4,16 +4,17 @@ What a task's rows hold is a ``Form``: its text fields, what lands in ``about``,
 """
 
 from collections import Counter
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 from heldout.data.cleaning import CLEANING, LOOK, clean, has_markup
 from heldout.data.defaults import IDENTITY, LABEL, TEXT
+from heldout.data.identity import ABOUT, about, about_columns, ids
 from heldout.data.labels import SENTIMENT, Naming, label_names, raw_label, with_numbers
 from heldout.data.names import Reading
 from heldout.data.sources import Loaded
-from heldout.data.table import Row, Table, column, need_column
+from heldout.data.table import Row, Table, need_column
 from heldout.errors import Refused
 from heldout.options import nearest
 from heldout.records import Example, content_hash
@@ -24,9 +25,7 @@ class Form:
     """What the rows of a label task hold: ``texts``, ids and ``about``, by the usual names of their columns."""
 
     texts: Mapping[str, Sequence[str]] = field(default_factory=lambda: {"text": TEXT})
-    about: Mapping[str, Sequence[str]] = field(
-        default_factory=lambda: {name: (name,) for name in ("group", "domain", "pair")}
-    )
+    about: Mapping[str, Sequence[str]] = field(default_factory=lambda: ABOUT)
     identity: Sequence[str] = IDENTITY
     naming: Naming = SENTIMENT
 
@@ -69,18 +68,18 @@ def read_labelled(table: Table, reading: Reading, known: Collection[str] = (), f
     """Examples of a label task; Refused naming row and value for a label outside ``known`` where that is given."""
     fields = read_texts(table, reading, form)
     golds, values = _golds(table, reading, known, form.naming)
-    ids, notes = _ids(table, reading, form.identity)
-    about = _about_columns(table, reading, form)
+    identities, notes = ids(table, reading, form.identity)
+    columns = about_columns(table, reading, form.about)
     dropped = Counter(table.dropped)
     examples = []
-    rows = zip(table.rows, ids, golds, *(found.texts for found in fields.values()), strict=True)
+    rows = zip(table.rows, identities, golds, *(found.texts for found in fields.values()), strict=True)
     for row, identity, gold, *texts in rows:
         if gold is None:
             dropped["no_label"] += 1
         elif not all(texts):
             dropped["empty_text"] += 1
         else:
-            examples.append(Example(identity, dict(zip(fields, texts, strict=True)), gold, _about(row, about)))
+            examples.append(Example(identity, dict(zip(fields, texts, strict=True)), gold, about(row, columns)))
     if not examples:
         why = ", ".join(f"{n} rows {reason.replace('_', ' ')}" for reason, n in dropped.items()) or "no rows"
         raise Refused(f"{table.source}: no example is left ({why})")
@@ -110,45 +109,6 @@ def _golds(
                 )
     values = table.values | named.keys() | {*classes, *map(str, range(len(classes)))}
     return [named[value] for value in raw], frozenset(values - {""})
-
-
-def _ids(table: Table, reading: Reading, usual: Sequence[str]) -> tuple[list[str], dict[str, int]]:
-    """The source's own ids where they are there and unique, else its name and the row's number."""
-    wanted = reading.columns.get("id")
-    name = column(table, wanted, usual, "id")
-    numbered = [f"{table.stem}:{row.number}" for row in table.rows]
-    if name is None:
-        return numbered, {}
-    own = ["" if row.values.get(name) is None else str(row.values.get(name)).strip() for row in table.rows]
-    repeated = _first_bad(own)
-    if repeated is None:
-        return own, {}
-    if wanted is not None:
-        raise Refused(
-            f"{table.source}, {table.rows[repeated].place}: id {own[repeated]!r} is empty or stands there twice"
-        )
-    return numbered, {"rows_renumbered_as_ids_repeat": len(own)}
-
-
-def _first_bad(ids: Iterable[str]) -> int | None:
-    seen = set[str]()
-    for position, identity in enumerate(ids):
-        if not identity or identity in seen:
-            return position
-        seen.add(identity)
-    return None
-
-
-def _about_columns(table: Table, reading: Reading, form: Form) -> dict[str, str]:
-    """The columns of ``about``; where no column groups the texts, a pair is their group and is resampled whole."""
-    found = {name: column(table, reading.columns.get(name), usual, name) for name, usual in form.about.items()}
-    found["group"] = found["group"] or found["pair"]
-    return {name: column for name, column in found.items() if column is not None}
-
-
-def _about(row: Row, columns: Mapping[str, str]) -> dict[str, Any]:
-    values = {field: row.values.get(name) for field, name in columns.items()}
-    return {field: str(value).strip() for field, value in values.items() if value is not None and str(value).strip()}
 
 
 def _shown(value: Any) -> str:

@@ -169,7 +169,7 @@ def _parquet(path: Path) -> Table:
 
 
 def _class_names(path: Path, metadata: dict[bytes, bytes] | None) -> dict[str, list[str]]:
-    """The names of ClassLabel columns, which datasets keeps in the file's own metadata."""
+    """The names of columns of ClassLabels or lists of them, which datasets keeps in the file's own metadata."""
     raw = (metadata or {}).get(b"huggingface")
     if raw is None:
         return {}
@@ -178,8 +178,9 @@ def _class_names(path: Path, metadata: dict[bytes, bytes] | None) -> dict[str, l
     features = info.get("features") if isinstance(info, dict) else None
     if not isinstance(features, dict):
         return {}
-    return {
-        name: [str(label) for label in feature["names"]]
-        for name, feature in features.items()
-        if isinstance(feature, dict) and feature.get("_type") == "ClassLabel" and isinstance(feature.get("names"), list)
-    }
+    found = {}
+    for name, outer in features.items():
+        inner = outer.get("feature", outer) if isinstance(outer, dict) else None
+        if isinstance(inner, dict) and inner.get("_type") == "ClassLabel" and isinstance(inner.get("names"), list):
+            found[name] = [str(label) for label in inner["names"]]
+    return found
