@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from heldout.eval.columns import aligned
+from heldout.fits import spoken
 
 #: The metric that shows a variant's effect slice by slice: the first of these that the card has.
 SHOWN_BY_SLICE = ("ece", "ece_mass", "nll", "brier")
@@ -24,13 +25,24 @@ def _warnings(scores: Mapping[str, Any]) -> list[str]:
         found = ", ".join(f"{value:.3f}" for value in variant["parameters"].values())
         fitted_on = f"{variant['fitted_on']['split']} ({variant['fitted_on']['n']} examples)"
         own = ", which is this very data: not held out" if variant["in_sample"] else ""
-        lines.append(f'"After {name}": {found}, fitted on {fitted_on}{own}.')
+        lines.append(f'"After {spoken(name)}": {found}, fitted on {fitted_on}{own}.')
+        lines += _best_on_this(variant)
     return lines
+
+
+def _best_on_this(variant: Mapping[str, Any]) -> list[str]:
+    """What the best parameters on the scored data itself would give, said so that nobody takes it for a result."""
+    if "best_on_this" not in variant:
+        return []
+    best = variant["best_on_this"]
+    found = ", ".join(f"{value:.3f}" for value in best["parameters"].values())
+    metrics = ", ".join(f"{name} {value:.3f}" for name, value in best["metrics"].items())
+    return [f"The best on this very data, {found}, would give {metrics}: chosen on what it is scored on, never used."]
 
 
 def _metrics(scores: Mapping[str, Any]) -> list[str]:
     variants = scores["variants"]
-    rows = [["", "value", "95% interval", *(f"after {name}" for name in variants)]]
+    rows = [["", "value", "95% interval", *(f"after {spoken(name)}" for name in variants)]]
     for name, entry in scores["metrics"].items():
         after = [_value(variants[variant]["metrics"][name]) for variant in variants]
         rows.append([name, _value(entry), _interval(entry), *after])
@@ -44,17 +56,19 @@ def _metrics(scores: Mapping[str, Any]) -> list[str]:
 
 
 def _slices(scores: Mapping[str, Any]) -> list[str]:
-    main = next(iter(scores["metrics"]))
+    main, variants = next(iter(scores["metrics"])), scores["variants"].values()
+    # A threshold moves the main metric itself, a temperature only what confidence is judged by.
+    moved = any("change" in variant["metrics"][main] for variant in variants)
     second = next((name for name in SHOWN_BY_SLICE if name in scores["metrics"] and name != main), None)
+    after, sources = (main, [*variants]) if moved else (second, [scores, *variants])
     rows = [["slice", "n", main, "95% interval"]]
-    if second:
-        rows[0] += [second, *(f"after {name}" for name in scores["variants"])]
+    if after:
+        rows[0] += [*([] if moved else [after]), *(f"after {spoken(name)}" for name in scores["variants"])]
     for key, part in scores["slices"].items():
         entry = part["metrics"][main]
         rows.append([key, str(part["n"]), _value(entry), _interval(entry)])
-        if second:
-            sources = [scores, *scores["variants"].values()]
-            rows[-1] += [_value(source["slices"][key]["metrics"][second]) for source in sources]
+        if after:
+            rows[-1] += [_value(source["slices"][key]["metrics"][after]) for source in sources]
     return aligned(rows) if len(rows) > 1 else []
 
 
