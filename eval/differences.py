@@ -73,9 +73,9 @@ def differences(
     ]
     drawn = [replicates[0] for replicates in bootstrap(bundles, sampling)]
     method = f"{sampling.method}, the same draws for both sides"
-    units = {key: [len(np.unique(sampling.owners(rows))) for _, rows in sides] for key, sides in pairs.items()}
+    units = [bundle.filled for bundle in bundles]
     return {
-        key: _entry(metric, tables, drawn[2 * i : 2 * i + 2], units[key], method)
+        key: _entry(metric, tables, drawn[2 * i : 2 * i + 2], units[2 * i : 2 * i + 2], method)
         for i, (key, tables) in enumerate(cut.items())
     }
 

@@ -7,35 +7,38 @@ from typing import Any
 import numpy as np
 
 from heldout.eval.metrics import Metric
+from heldout.eval.slices import WHOLE, Part
 from heldout.eval.statistics import Bundle, Sampling, Statistic, bootstrap, percentiles, wilson
-from heldout.eval.table import FloatArray, IntArray, Table
+from heldout.eval.table import FloatArray, Table
 
 Entries = dict[str, dict[str, Any]]
-#: The variant that is the predictions as given, and the slice that is the whole set.
-PLAIN = WHOLE = ""
+#: The variant that is the predictions as given.
+PLAIN = ""
 
 
 def evaluate(
-    tables: Mapping[str, Table], metrics: Sequence[Metric], rows: Mapping[str, IntArray], sampling: Sampling
+    variants: Mapping[str, Mapping[str, Part]], metrics: Sequence[Metric], sampling: Sampling
 ) -> dict[str, dict[str, Entries]]:
     """The entry of every metric, by variant and slice; all intervals come from one resampling of the whole set.
 
-    Where a variant moves a metric, its entry has the "change" from the predictions as given, with its interval.
+    ``variants`` holds the same parts of each variant, the whole among them. Where a variant moves a metric, its entry
+    has the "change" from the predictions as given, with its interval.
     """
-    able = [metric for metric in metrics if not (metric.needs_scores and not tables[PLAIN].scored)]
-    order = [(variant, metric) for variant in tables for metric in able]
-    parts = {(variant, key): table.take(where) for variant, table in tables.items() for key, where in rows.items()}
+    parts, plain_table = variants[PLAIN], variants[PLAIN][WHOLE].table
+    able = [metric for metric in metrics if not (metric.needs_scores and not plain_table.scored)]
+    order = [(variant, metric) for variant in variants for metric in able]
+    tables = {(v, key): part.table.take(part.rows) for v, cut in variants.items() for key, part in cut.items()}
     bundles = {
-        key: Bundle(where, [Statistic(m.columns(parts[variant, key]), m.value) for variant, m in order], sampling)
-        for key, where in rows.items()
+        key: Bundle(part.rows, [Statistic(m.columns(tables[v, key]), m.value) for v, m in order], sampling)
+        for key, part in parts.items()
     }
-    absent = {metric.name: _absent(tables[PLAIN]) for metric in metrics}
-    entries = {variant: {key: dict(absent) for key in rows} for variant in tables}
+    absent = {metric.name: _absent(plain_table) for metric in metrics}
+    entries = {variant: {key: dict(absent) for key in parts} for variant in variants}
     for (key, bundle), replicates in zip(bundles.items(), bootstrap(list(bundles.values()), sampling), strict=True):
         drawn = dict(zip(((variant, metric.name) for variant, metric in order), replicates, strict=True))
         for variant, metric in order:
             mine, plain = drawn[variant, metric.name], drawn[PLAIN, metric.name]
-            entry = _entry(metric, parts[variant, key], bundle, mine, sampling)
+            entry = _entry(metric, tables[variant, key], bundle, mine, sampling)
             before = entries[PLAIN][key][metric.name]["value"] if variant != PLAIN else entry["value"]
             if None not in (entry["value"], before) and not np.array_equal(mine, plain, equal_nan=True):
                 entry["change"] = {"value": entry["value"] - before, **_bounds(bundle, mine - plain)}
@@ -65,12 +68,12 @@ def _interval(
         hits, n = metric.columns(table).sum(axis=0)
         low, high = wilson(float(hits), float(n))
         return {"low": low, "high": high, "method": "Wilson 95%"}
-    if len(bundle.units) < 2:
+    if bundle.filled < 2:
         unit = "example" if sampling.groups is None else "group"
         return {**_bounds(bundle, replicates), "method": f"no interval: all in one {unit}"}
     return {**_bounds(bundle, replicates), "method": sampling.method}
 
 
 def _bounds(bundle: Bundle, replicates: FloatArray) -> dict[str, float | None]:
-    low, high = (None, None) if len(bundle.units) < 2 else percentiles(replicates)
+    low, high = (None, None) if bundle.filled < 2 else percentiles(replicates)
     return {"low": low, "high": high}

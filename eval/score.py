@@ -6,16 +6,16 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-
 from heldout.errors import Refused
 from heldout.eval import metrics as metric_folder
 from heldout.eval import slices as slice_folder
 from heldout.eval.differences import domain_drop
-from heldout.eval.evaluate import PLAIN, WHOLE, Entries, evaluate
+from heldout.eval.evaluate import PLAIN, Entries, evaluate
 from heldout.eval.fits import BEST_ON_THIS, FITTERS
+from heldout.eval.permuted import below_chance
+from heldout.eval.slices import WHOLE, Part
 from heldout.eval.statistics import REPLICATES, Sampling, group_codes
-from heldout.eval.table import BINS, IntArray
+from heldout.eval.table import BINS
 from heldout.eval.tabulate import tabulate
 from heldout.fits import NEEDS, Fit, able, apply, spoken, write_fit
 from heldout.ledger import Ledger, read_ledger, write_ledger
@@ -44,13 +44,14 @@ def score(
     Refused where ids or labels don't match the card.
     """
     pairs = join(gold, predictions)
-    rows, of_system = _rows(card, pairs)
     tables = {PLAIN: tabulate(card, gold, predictions, bins=bins)}
     fits, notes = _applicable(fits, predictions)
+    notes += filter(None, [below_chance(tables[PLAIN])])
     tables |= {fit.kind: tabulate(card, gold, apply(fit, predictions), bins=bins) for fit in fits}
     metrics = metric_folder.chosen(card, tables[PLAIN])
-    entries = evaluate(tables, metrics, rows, Sampling(len(gold), group_codes(gold), replicates, seed))
-    blocks = {variant: _block(entries[variant], rows, of_system) for variant in tables}
+    parts = slice_folder.cut(card, pairs, tables)
+    entries = evaluate(parts, metrics, Sampling(len(gold), group_codes(gold), replicates, seed))
+    blocks = {variant: _block(entries[variant], parts[variant]) for variant in tables}
     gold_hash = content_hash(gold)
     return {
         "card": card.name,
@@ -79,24 +80,15 @@ def inputs_hash(card: Card, gold: Sequence[Example], predictions: Sequence[Predi
     return digest.hexdigest()
 
 
-def _rows(card: Card, pairs: Sequence[tuple[Example, Prediction]]) -> tuple[dict[str, IntArray], set[str]]:
-    """The rows of the whole set and of every slice, and the names of those slices that belong to one system."""
-    rows: dict[str, IntArray] = {WHOLE: np.arange(len(pairs))}
-    of_system = set()
-    for slice_ in slice_folder.chosen(card):
-        for key, found in slice_folder.parts(slice_, pairs).items():
-            rows[key] = np.array(found)
-            of_system |= {key} if slice_.of_system else set()
-    return rows, of_system
-
-
-def _block(entries: Mapping[str, Entries], rows: Mapping[str, IntArray], of_system: set[str]) -> dict[str, Any]:
+def _block(entries: Mapping[str, Entries], parts: Mapping[str, Part]) -> dict[str, Any]:
     """The "metrics" and "slices" of one variant."""
     slices: dict[str, Any] = {}
-    for key, where in rows.items():
+    for key, part in parts.items():
         if key != WHOLE:
-            slices[key] = {"n": len(where), "metrics": entries[key]}
-            slices[key] |= {"of_system": True} if key in of_system else {}
+            slices[key] = {"n": part.n, "metrics": entries[key]}
+            slices[key] |= {"of_system": True} if part.of_system else {}
+            slices[key] |= {"about": "gold entities"} if part.entities else {}
+            slices[key] |= {"note": part.note} if part.note else {}
     return {"metrics": entries[WHOLE], "slices": slices}
 
 

@@ -58,11 +58,11 @@ def mcnemar(only_first: int, only_second: int) -> float:
 
 
 def group_codes(gold: Sequence[Example]) -> IntArray | None:
-    """The group of each example as a number, from ``about.group``; None where no example has one.
+    """The group of each example as a number, from ``about.group``, else ``about.pair``; None where no example has one.
 
     An example without a group among others that have one stands alone.
     """
-    given = [(example.id, example.about.get("group")) for example in gold]
+    given = [(example.id, example.about.get("group", example.about.get("pair"))) for example in gold]
     if all(group is None for _, group in given):
         return None
     names = [("alone", id_) if group is None else ("group", str(group)) for id_, group in given]
@@ -123,6 +123,8 @@ class Bundle:
             summed = np.bincount(owner, column, len(self.units)).astype(np.float32)
             self.source.append(kept.setdefault(summed.tobytes(), len(kept)))
         self.columns = np.frombuffer(b"".join(kept), dtype=np.float32).reshape(len(kept), len(self.units)).T
+        #: How many units hold anything at all: of a part's entities many sentences have none.
+        self.filled = int(self.columns.any(axis=1).sum())
 
     def replicate(self, counts: FloatArray) -> list[FloatArray]:
         """The values of each statistic under these counts (R, units of the sampling)."""

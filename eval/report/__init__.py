@@ -15,7 +15,7 @@ from heldout.eval.report.inputs import Inputs, read_inputs
 from heldout.eval.report.mistakes import SHOWN, most_confident
 from heldout.eval.report.page import make_page
 from heldout.eval.report.wording import visible
-from heldout.eval.slices import chosen
+from heldout.eval.slices import Slice, chosen
 from heldout.eval.statistics import REPLICATES
 from heldout.records import Example, Prediction
 
@@ -66,7 +66,7 @@ def _finalize(value: Any) -> Any:
 
 
 def _slicer(inputs: Inputs) -> Any:
-    slices = chosen(inputs.card)
+    slices = [found for found in chosen(inputs.card) if isinstance(found, Slice)]
 
     def slices_of(example: Example, prediction: Prediction) -> list[str]:
         values = [(s.name, s.value(example, prediction)) for s in slices]

@@ -8,16 +8,13 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-import numpy as np
-
 from heldout.eval.differences import Side, differences, discordant
 from heldout.eval.metrics import find
 from heldout.eval.report.inputs import DataSet, Inputs, System
 from heldout.eval.report.wording import Bounded, bounded
 from heldout.eval.score import DEV
-from heldout.eval.slices import chosen, parts
+from heldout.eval.slices import cut
 from heldout.eval.statistics import FEW, REPLICATES, Sampling, group_codes
-from heldout.eval.table import IntArray
 from heldout.eval.tabulate import tabulate
 
 
@@ -96,10 +93,8 @@ def _sides(inputs: Inputs, data: DataSet, system: System) -> dict[str, Side]:
     if find(inputs.metric).needs_scores and not table.scored:
         return {}
     pairs = list(zip(data.examples, predictions, strict=True))
-    rows: dict[str, IntArray] = {"": np.arange(len(pairs))}
-    for found in (s for s in chosen(inputs.card) if not s.of_system):
-        rows |= {key: np.array(where) for key, where in parts(found, pairs).items()}
-    return {key: (table, where) for key, where in rows.items()}
+    parts = cut(inputs.card, pairs, {"": table})[""]
+    return {key: (part.table, part.rows) for key, part in parts.items() if not part.of_system}
 
 
 def _against(inputs: Inputs, data: DataSet, other: System) -> dict[str, tuple[Side, Side]]:
