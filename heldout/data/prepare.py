@@ -173,7 +173,7 @@ def _without_excluded(train: Loaded, texts: Texts, card: Card) -> Loaded:
     found = texts.matches(texts.positions("train", train.examples), texts.excluded)
     kept = [example for example, match in zip(train.examples, found, strict=True) if match is None]
     lost = [label for label in card.labels if all(example.gold != label for example in kept)]
-    if lost:
+    if lost and card.kind == "label":
         raise Refused(f"{train.source}: --exclude takes out every example of {lost[0]!r}; nothing is left to learn")
     return train.keep(kept, dropped={f"excluded_{match}": n for match, n in counted(found).items()})
 

@@ -18,6 +18,7 @@ from heldout.train.windows import collate
 
 # One made-up example and its label set for each task; a task that lacks one fails here.
 FIXTURES = {
+    "ner": ({"words": ["the", "film", "is", "not", "dull"]}, [["O", "B-work", "O", "O", "O"], ["O"] * 5]),
     "nli": ({"premise": "the film is not dull", "hypothesis": "the film is bright"}, ["entailment", "neutral"]),
     "qa": (
         {"question": "is the film dull", "context": "the film is not dull"},
@@ -69,7 +70,9 @@ def test_encode_loss_decode_fit_together(task, rows, tiny_model):
     encoded = task.encode(rows, system.encoding)
     assert len(encoded.windows) == len(encoded.seen) == len(rows)
     assert all(set(seen) == {"tokens", "lost"} for seen in encoded.seen)
-    assert [sum(window.weight for window in windows) for windows in encoded.windows] == pytest.approx([1.0] * 5)
+    # The windows of an example share a weight of 1, or of the number of its positions that have a loss each.
+    whole = [len(example.gold) if card.kind == "tags" else 1 for example in rows]
+    assert [sum(window.weight for window in windows) for windows in encoded.windows] == pytest.approx(whole)
     batch = collate(encoded.flat(), tokenizer.pad_token_id)
     losses = [
         task.loss(model(**batch.inputs), batch.targets, batch.weights * factor).item() for factor in (1.0, 2.0, 0.0)
