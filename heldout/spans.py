@@ -41,7 +41,7 @@ def pool(windows: Iterable[tuple[int, Floats, Floats]], *, tokens: int, longest:
 
 def _band(start: Floats, end: Floats, longest: int) -> Floats:
     """The sums start[i] + end[i + d] of one window, shape (tokens, longest)."""
-    ends = sliding_window_view(np.concatenate([end, np.full(longest - 1, -np.inf)]), longest)
+    ends = sliding_window_view(np.concatenate([end, np.full(longest, -np.inf)]), longest)
     scores: Floats = start[:, None] + ends[: len(start)]
     return scores
 
