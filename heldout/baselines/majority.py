@@ -6,11 +6,14 @@ On a card of tags it is every word that gets the most frequent tag, in practice 
 from collections.abc import Sequence
 
 from heldout.baselines._contract import Baseline, BaselineOptions, Fitted, label_shares, most_frequent
+from heldout.errors import Refused
 from heldout.records import Card, Example, Prediction
 
 
 def fit(train: Sequence[Example], dev: Sequence[Example], card: Card, seed: int, options: BaselineOptions) -> Fitted:
-    """Count train's labels (or tags); ties go to the first in the card's order."""
+    """Count train's labels (or tags); ties go to the first in the card's order. Refused for a card without any."""
+    if not card.labels:
+        raise Refused(f"majority: not applicable to {card.name}, whose answers are no labels; leave it out")
     if card.kind == "tags":
         return _fit_tags(train, card)
     answer, shares = most_frequent(train, card.labels), label_shares(train, card.labels)
