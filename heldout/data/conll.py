@@ -47,6 +47,8 @@ def read_conll(path: Path, reading: Reading) -> Table | None:
     # The columns keep the names that were asked for, so that reading them from this table finds them.
     words, tags = reading.columns.get("words", "words"), reading.columns.get("tags", "tags")
     rows: list[Row] = []
+    # Some files have the mark between documents only, none before the first.
+    grouped = any(line.startswith(DOCUMENT) for block in blocks for _, line in block)
     documents = comments = 0
     for block in blocks:
         body = list(dropwhile(lambda line: _is_head(line[1], cut, width), block))
@@ -57,9 +59,9 @@ def read_conll(path: Path, reading: Reading) -> Table | None:
             parts = [_parts(path, line, cut, width) for line in body]
             values = {words: [part[word] for part in parts], "first_line": body[0][0]}
             values |= {tags: [part[tag].strip() for part in parts]} if width > 1 else {}
-            values |= {"group": f"{shape.stem}:{documents}"} if documents else {}
+            values |= {"group": f"{shape.stem}:{documents}"} if grouped else {}
             rows.append(Row(f"sentence {len(rows) + 1} (line {body[0][0]})", len(rows) + 1, values))
-    columns = (words, *((tags,) if width > 1 else ()), *(("group",) if documents else ()))
+    columns = (words, *((tags,) if width > 1 else ()), *(("group",) if grouped else ()))
     return Table(str(path), shape.stem, columns, rows, notes={"comment_lines": comments} if comments else {})
 
 
