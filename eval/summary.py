@@ -5,36 +5,36 @@ from pathlib import Path
 from typing import Any
 
 from heldout.eval.columns import aligned
+from heldout.fits import KEEPS_ANSWERS, spoken
 from heldout.runs import read_json
 
 
 def summary(folders: Sequence[Path], tests: Sequence[str]) -> str:
-    """Main metric with its interval, and ECE where there are scores, of every run folder on every test set."""
+    """Main metric with its interval, exact match, ECE and what fits make of them, of every run on every test set."""
     scores = {
         folder: {name: path for name in tests if (path := folder / "scores" / f"{name}.json").exists()}
         for folder in folders
     }
     rows = [
-        [folder.name, name, *_cells(read_json(path))]
+        {"system": folder.name, "test set": name, **_cells(read_json(path))}
         for folder, found in scores.items()
         for name, path in found.items()
     ]
-    head = ["system", "test set", "n", "metric", "value", "95% interval", "ECE", "ECE after temperature"]
-    return "\n".join(aligned([head, *rows]))
+    head = list(dict.fromkeys(column for row in rows for column in row))
+    return "\n".join(aligned([head, *([row.get(column, "") for column in head] for row in rows)]))
 
 
-def _cells(scores: Mapping[str, Any]) -> list[str]:
+def _cells(scores: Mapping[str, Any]) -> dict[str, str]:
+    """The cells by their column."""
     main, entry = next(iter(scores["metrics"].items()))
-    after = scores.get("variants", {}).get("temperature", {}).get("metrics", {})
     interval = f"{entry['low']:.3f} to {entry['high']:.3f}" if entry.get("low") is not None else ""
-    return [
-        str(scores["n"]),
-        main,
-        _number(entry),
-        interval,
-        _number(scores["metrics"].get("ece")),
-        _number(after.get("ece")),
-    ]
+    cells = {"n": str(scores["n"]), "metric": main, "value": _number(entry), "95% interval": interval}
+    beside = [name for name in ("em", "ece") if name in scores["metrics"] and name != main]
+    cells |= {name.upper(): _number(scores["metrics"][name]) for name in beside}
+    for kind, variant in scores.get("variants", {}).items():
+        shown, column = ("ece", "ECE") if kind in KEEPS_ANSWERS else (main, main)
+        cells[f"{column} after {spoken(kind)}"] = _number(variant["metrics"].get(shown))
+    return cells
 
 
 def _number(entry: Mapping[str, Any] | None) -> str:

@@ -60,6 +60,8 @@ APPLY: dict[str, Callable[[Fit, Prediction], Prediction]] = {
     "temperature": _temperature,
     "null_threshold": _null_threshold,
 }
+#: Kinds that change scores only; every other kind changes answers.
+KEEPS_ANSWERS = {"temperature"}
 #: What a prediction must have for a fit of each kind.
 NEEDS = {"temperature": "scores", "null_threshold": "null score"}
 
