@@ -10,6 +10,7 @@ import pkgutil
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
+from typing import Any
 
 import numpy as np
 
@@ -137,6 +138,12 @@ def parts(slice_: Slice, pairs: Sequence[tuple[Example, Prediction]]) -> dict[st
 def _in_order(order: Sequence[str], there: Iterable[str]) -> list[str]:
     """The parts that are there, those of the order first, then the others sorted."""
     return [part for part in order if part in there] + sorted(set(there) - set(order))
+
+
+def first_answer(example: Example) -> Mapping[str, Any] | None:
+    """The first gold answer of a question; None where it has none, and where gold is of another kind."""
+    answers = example.gold
+    return answers[0] if isinstance(answers, list) and answers and isinstance(answers[0], dict) else None
 
 
 def text_of(text: Mapping[str, object]) -> str:
