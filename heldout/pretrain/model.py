@@ -52,6 +52,14 @@ class AtSelected(nn.Module):
             self._selected = None
 
 
+def checkpoint_activations(model: PreTrainedModel) -> None:
+    """Compute each layer's activations a second time for the gradients instead of keeping them: the same numbers."""
+    # Transformers 5 has renamed it on the way.
+    names = ("activation_checkpointing_enable", "gradient_checkpointing_enable")
+    enable = next(getattr(model, name) for name in names if hasattr(model, name))
+    enable({"use_reentrant": False})
+
+
 def fresh(objective: str, config: PreTrainedConfig, seed: int) -> PreTrainedModel:
     """A model of this config with random weights that are a function of the seed alone."""
     torch.manual_seed(seed)

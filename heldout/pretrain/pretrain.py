@@ -4,7 +4,6 @@ import hashlib
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, cast
 
 import numpy as np
 from accelerate import Accelerator
@@ -13,7 +12,7 @@ from transformers import PreTrainedModel
 from heldout.errors import Refused
 from heldout.ledger import Ledger, Split, write_ledger
 from heldout.pretrain.material import Material, prepare
-from heldout.pretrain.model import CLASSES, AtSelected, continued, fresh
+from heldout.pretrain.model import CLASSES, AtSelected, checkpoint_activations, continued, fresh
 from heldout.pretrain.objectives import loss
 from heldout.pretrain.options import DEFAULT, PretrainOptions
 from heldout.pretrain.presets import config_of
@@ -109,7 +108,7 @@ def _train(job: Job, material: Material, raw: PreTrainedModel, accelerator: Acce
     """Train ``raw`` in place."""
     options, main = job.options, accelerator.is_main_process
     if options.checkpoint_activations:
-        cast(Any, raw).gradient_checkpointing_enable(gradient_checkpointing_kwargs={"use_reentrant": False})
+        checkpoint_activations(raw)
     # A causal model would keep keys and values that training has no use for.
     raw.config.use_cache = False
     plan = schedule(
