@@ -1,5 +1,6 @@
 """Tables of kind label: one label an example, with its probabilities where the system gave some."""
 
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
@@ -15,6 +16,8 @@ class LabelTable:
     """n examples in gold's order: label indices of gold and answer, probabilities (n, L) where all rows have them.
 
     ``unscored`` counts the rows without probabilities; one is enough to leave ``scores`` None: nothing is made up.
+    ``pairs`` (n, 2), where there are any: the number of an example's pair and its size in the whole set, −1 and 0 for
+    examples in none.
     """
 
     labels: tuple[str, ...]
@@ -23,6 +26,7 @@ class LabelTable:
     scores: FloatArray | None
     unscored: int = 0
     bins: int = BINS
+    pairs: IntArray | None = None
 
     def __len__(self) -> int:
         return len(self.gold)
@@ -58,8 +62,8 @@ class LabelTable:
 
     def take(self, rows: IntArray) -> "LabelTable":
         """The table of these rows only."""
-        scores = None if self.scores is None else self.scores[rows]
-        return replace(self, gold=self.gold[rows], answer=self.answer[rows], scores=scores)
+        scores, pairs = (None if part is None else part[rows] for part in (self.scores, self.pairs))
+        return replace(self, gold=self.gold[rows], answer=self.answer[rows], scores=scores, pairs=pairs)
 
 
 def tabulate_labels(
@@ -81,7 +85,17 @@ def tabulate_labels(
     if not unscored:
         given = np.array([prediction.scores for _, prediction in pairs], dtype=np.float64)
         scores = given @ np.eye(len(labels))[[index[target[label]] for label in card.labels]]
-    return LabelTable(labels, golds, answers, scores, unscored, bins)
+    return LabelTable(labels, golds, answers, scores, unscored, bins, _pairs(gold))
+
+
+def _pairs(gold: Sequence[Example]) -> IntArray | None:
+    """The pair of each example by ``about.pair``, with its size; None where no two examples share one."""
+    names = [example.about.get("pair") for example in gold]
+    sizes = Counter(str(name) for name in names if name is not None)
+    numbers = {name: number for number, (name, size) in enumerate(sizes.items()) if size > 1}
+    if not numbers:
+        return None
+    return np.array([(numbers[str(n)], sizes[str(n)]) if str(n) in numbers else (-1, 0) for n in names])
 
 
 def _target(card: Card, gold: Sequence[Example]) -> dict[str, str]:

@@ -83,12 +83,15 @@ def find(name: str) -> Metric:
 
 def chosen(card: Card, table: Table) -> list[Metric]:
     """The card's metrics in its order, with those that others bring: after ece its sibling where there are two labels,
-    after em and f1 those by answerable and impossible questions where there are both.
+    after accuracy and its like the consistency of pairs where there are some, after em and f1 those by answerable and
+    impossible questions where there are both.
     """
     names = list(dict.fromkeys(card.metrics))
     two_labels = isinstance(table, LabelTable) and len(table.labels) == 2
     if two_labels:
         names = _with(names, ("ece",), ("ece_positive",))
+    if isinstance(table, LabelTable) and table.pairs is not None:
+        names = _with(names, ("accuracy", "macro_f1", "mcc"), ("pair_consistency",))
     if isinstance(table, SpanTable) and not table.answerable.all():
         names = _with(names, ("em", "f1"), ("has_ans_em", "has_ans_f1", "no_ans_acc"))
     metrics = [find(name) for name in names]

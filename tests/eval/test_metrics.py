@@ -1,4 +1,5 @@
 from collections.abc import Callable
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -70,7 +71,7 @@ def test_the_real_probabilities_of_a_vgg_give_the_published_figures(real_data, m
 
 
 tables = st.builds(
-    lambda rows, labels, seed: _drawn(rows, labels, seed),
+    lambda rows, labels, seed: paired(_drawn(rows, labels, seed)),
     st.integers(1, 40),
     st.integers(2, 5),
     st.integers(0, 2**32 - 1),
@@ -88,7 +89,15 @@ def _drawn(rows: int, labels: int, seed: int) -> LabelTable:
 
 def fitting(table: LabelTable) -> list[str]:
     of_labels = [metric for metric in known().values() if "label" in metric.kinds]
-    return [metric.name for metric in of_labels if not metric.only_two_labels or len(table.labels) == 2]
+    lacking = {"pair_consistency"} if table.pairs is None else set()
+    lacking |= {metric.name for metric in of_labels if metric.only_two_labels and len(table.labels) != 2}
+    return [metric.name for metric in of_labels if metric.name not in lacking]
+
+
+def paired(table: LabelTable) -> LabelTable:
+    """The table with each two rows a pair; of an odd number the last is in none."""
+    pairs = [(row // 2, 2) if row // 2 * 2 + 1 < len(table) else (-1, 0) for row in range(len(table))]
+    return replace(table, pairs=np.array(pairs) if len(table) > 1 else None)
 
 
 @given(tables, st.randoms(use_true_random=False))
@@ -123,13 +132,24 @@ def test_metrics_stay_in_their_range(table: LabelTable) -> None:
 @pytest.mark.parametrize("name", sorted(name for name, metric in known().items() if "label" in metric.kinds))
 def test_a_replicate_in_which_nothing_was_drawn_is_no_value_of_any_metric(random_table: Make, name: str) -> None:
     metric = find(name)
-    sums = metric.columns(random_table(9, 2)).sum(axis=0)
+    sums = metric.columns(paired(random_table(9, 2))).sum(axis=0)
     values = metric.value(np.stack([np.zeros_like(sums), sums]).astype(np.float32))
     assert np.isnan(values[0]) and np.isfinite(values[1])
 
 
 def test_metrics_are_found_by_listing_the_folder() -> None:
-    names = {"accuracy", "macro_f1", "mcc", "nll", "brier", "ece", "ece_mass", "ece_positive", "aurc"}
+    names = {
+        "accuracy",
+        "macro_f1",
+        "mcc",
+        "nll",
+        "brier",
+        "ece",
+        "ece_mass",
+        "ece_positive",
+        "aurc",
+        "pair_consistency",
+    }
     assert {name for name, metric in known().items() if "label" in metric.kinds} == names
     assert all(metric.name == name for name, metric in known().items())
 
