@@ -13,6 +13,7 @@ from heldout.errors import Refused
 from heldout.eval.labels import tabulate_labels
 from heldout.eval.null_threshold import best_on_this, fit_null_threshold
 from heldout.eval.table import FloatArray, IntArray
+from heldout.eval.tags import tabulate_tags
 from heldout.fits import FLOOR, Fit
 from heldout.records import Card, Example, Prediction, content_hash
 
@@ -24,6 +25,7 @@ LOWEST, HIGHEST = 0.05, 20.0
 def fit_temperature(card: Card, gold: Sequence[Example], predictions: Sequence[Prediction], split: str) -> Fit:
     """The temperature T in [0.05, 20] whose softmax(log p / T) has the lowest negative log-likelihood on this split.
 
+    Of tags that is the likelihood of words; answers stay, and with them the entities whose confidence it softens.
     The loss is convex in 1/T, so its slope is bisected: deterministic, no step size. ``split`` is the name under which
     the fit says what it was fitted on. Refused where predictions lack scores.
     """
@@ -33,7 +35,7 @@ def fit_temperature(card: Card, gold: Sequence[Example], predictions: Sequence[P
             f"{split}: {len(without)} of {len(predictions)} predictions have no scores, the first is id {without[0]!r};"
             " a temperature is fitted on scores"
         )
-    table = tabulate_labels(card, gold, predictions)
+    table = (tabulate_tags if card.kind == "tags" else tabulate_labels)(card, gold, predictions)
     logits = np.log(np.maximum(table.probabilities, FLOOR))
     temperature = 1 / _lowest(logits, table.gold)
     return Fit(
@@ -67,6 +69,7 @@ def _slope(logits: FloatArray, gold: IntArray, inverse: float) -> float:
 FITTERS: Mapping[str, Mapping[str, Fitter]] = {
     "label": {"temperature": fit_temperature},
     "span": {"null_threshold": fit_null_threshold},
+    "tags": {"temperature": fit_temperature},
 }
 #: What is shown beside a fit's variant: what the best on the scored data itself would have given, never used.
 BEST_ON_THIS: Mapping[str, Callable[[Card, Sequence[Example], Sequence[Prediction]], dict[str, Any]]] = {

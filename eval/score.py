@@ -9,6 +9,7 @@ from typing import Any
 from heldout.errors import Refused
 from heldout.eval import metrics as metric_folder
 from heldout.eval import slices as slice_folder
+from heldout.eval.decodings import decodings
 from heldout.eval.differences import domain_drop
 from heldout.eval.evaluate import PLAIN, Entries, evaluate
 from heldout.eval.fits import BEST_ON_THIS, FITTERS
@@ -40,14 +41,16 @@ def score(
 
     Every number has its 95% interval and every slice its n. Every fit gives a variant with the same metrics and
     slices; it says what it was fitted on, and ``in_sample`` is true where that is this very data. Where a prediction
-    lacks the scores for it there is none, and "notes" says so.
+    lacks the scores for it there is none, and "notes" says so. So does every other way to read tags off their scores.
     Refused where ids or labels don't match the card.
     """
     pairs = join(gold, predictions)
     tables = {PLAIN: tabulate(card, gold, predictions, bins=bins)}
     fits, notes = _applicable(fits, predictions)
     notes += filter(None, [below_chance(tables[PLAIN])])
-    tables |= {fit.kind: tabulate(card, gold, apply(fit, predictions), bins=bins) for fit in fits}
+    decoded, said = decodings(card, [prediction for _, prediction in pairs])
+    others = {fit.kind: apply(fit, predictions) for fit in fits} | decoded
+    tables |= {name: tabulate(card, gold, answers, bins=bins) for name, answers in others.items()}
     metrics = metric_folder.chosen(card, tables[PLAIN])
     parts = slice_folder.cut(card, pairs, tables)
     entries = evaluate(parts, metrics, Sampling(len(gold), group_codes(gold), replicates, seed))
@@ -63,11 +66,12 @@ def score(
         "replicates": replicates,
         "seed": seed,
         **blocks[PLAIN],
-        "notes": notes,
+        "notes": notes + said,
         "variants": {
             fit.kind: _provenance(fit, gold_hash) | _beside(fit, card, gold, predictions) | blocks[fit.kind]
             for fit in fits
-        },
+        }
+        | {name: blocks[name] for name in decoded},
     }
 
 
@@ -88,7 +92,7 @@ def _block(entries: Mapping[str, Entries], parts: Mapping[str, Part]) -> dict[st
             slices[key] = {"n": part.n, "metrics": entries[key]}
             slices[key] |= {"of_system": True} if part.of_system else {}
             slices[key] |= {"about": "gold entities"} if part.entities else {}
-            slices[key] |= {"note": part.note} if part.note else {}
+            slices[key] |= {"read": part.read} if part.read else {}
     return {"metrics": entries[WHOLE], "slices": slices}
 
 
@@ -142,8 +146,9 @@ def score_run(
         row = score(card, gold, predictions, data=name, fits=fits, replicates=replicates, seed=seed, bins=bins)
         row["notes"] += notes
         row["fitted_on_this"] = ledger.fitted_on(row["gold_hash"], name)
-        for kind, variant in row["variants"].items():
-            variant["in_sample"] |= kind in row["fitted_on_this"]
+        for fit in fits:
+            if fit.kind in row["variants"]:
+                row["variants"][fit.kind]["in_sample"] |= fit.kind in row["fitted_on_this"]
         if name not in (first, DEV):
             if first not in read and _has(folder, first):
                 read[first] = read_data(folder, first, card)

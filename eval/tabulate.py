@@ -7,6 +7,7 @@ from heldout.eval.labels import tabulate_labels
 from heldout.eval.lm import tabulate_lm
 from heldout.eval.spans import tabulate_spans
 from heldout.eval.table import BINS, Table
+from heldout.eval.tags import tabulate_tags
 from heldout.records import Card, Example, Prediction
 
 #: How each kind of card is read; a kind that is not here cannot be scored.
@@ -14,6 +15,7 @@ KINDS: Mapping[str, Callable[[Card, Sequence[Example], Sequence[Prediction], int
     "label": tabulate_labels,
     "lm": tabulate_lm,
     "span": tabulate_spans,
+    "tags": tabulate_tags,
 }
 
 

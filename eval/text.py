@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from heldout.eval.columns import aligned
-from heldout.fits import spoken
+from heldout.fits import KEEPS_ANSWERS, spoken
 
 #: The metric that shows a variant's effect slice by slice: the first of these that the card has.
 SHOWN_BY_SLICE = ("ece", "ece_mass", "nll", "brier")
@@ -22,6 +22,8 @@ def _warnings(scores: Mapping[str, Any]) -> list[str]:
     if scores.get("fitted_on_this"):
         lines.append(f"Not held out: {', '.join(scores['fitted_on_this'])} fitted on this data.")
     for name, variant in scores["variants"].items():
+        if "parameters" not in variant:
+            continue
         found = ", ".join(f"{value:.3f}" for value in variant["parameters"].values())
         fitted_on = f"{variant['fitted_on']['split']} ({variant['fitted_on']['n']} examples)"
         own = ", which is this very data: not held out" if variant["in_sample"] else ""
@@ -42,7 +44,7 @@ def _best_on_this(variant: Mapping[str, Any]) -> list[str]:
 
 def _metrics(scores: Mapping[str, Any]) -> list[str]:
     variants = scores["variants"]
-    rows = [["", "value", "95% interval", *(f"after {spoken(name)}" for name in variants)]]
+    rows = [["", "value", "95% interval", *(_head(name, variant) for name, variant in variants.items())]]
     for name, entry in scores["metrics"].items():
         after = [_value(variants[variant]["metrics"][name]) for variant in variants]
         rows.append([name, _value(entry), _interval(entry), *after])
@@ -50,26 +52,49 @@ def _metrics(scores: Mapping[str, Any]) -> list[str]:
             rows.append(["  without the bias of noise", f"{entry['debiased']:.3f}"])
             expected = entry["expected_if_calibrated"]
             rows.append(["  if perfectly calibrated", f"{expected['value']:.3f}", f"up to {expected['high']:.3f}"])
+        if "matches" in entry:
+            rows.append([_matches(entry["matches"])])
         if entry.get("floored"):
             rows.append([f"  {entry['floored']} examples got no probability for gold (counted as 1e-12)"])
     return aligned(rows)
 
 
+def _head(name: str, variant: Mapping[str, Any]) -> str:
+    """A variant's column: after what was fitted, or by another way to read the answers off their scores."""
+    return f"after {spoken(name)}" if "parameters" in variant else f"by {name}"
+
+
+def _matches(matches: Mapping[str, int]) -> str:
+    """What became of gold's entities, and what else was found."""
+    return (
+        "  of gold {exact} exact, {wrong_type} of the wrong type, {overlapping_in_gold} overlapping, {missed} missed; "
+        "found besides {overlapping_found} overlapping, {spurious} spurious"
+    ).format(**matches)
+
+
 def _slices(scores: Mapping[str, Any]) -> list[str]:
-    main, variants = next(iter(scores["metrics"])), scores["variants"].values()
-    # A threshold moves the main metric itself, a temperature only what confidence is judged by.
-    moved = any("change" in variant["metrics"][main] for variant in variants)
+    main, variants = next(iter(scores["metrics"])), scores["variants"]
+    # A threshold and another decoding move the main metric itself, a temperature only what confidence is judged by.
+    moving = {name: variant for name, variant in variants.items() if name not in KEEPS_ANSWERS}
+    still = {name: variant for name, variant in variants.items() if name in KEEPS_ANSWERS}
     second = next((name for name in SHOWN_BY_SLICE if name in scores["metrics"] and name != main), None)
-    after, sources = (main, [*variants]) if moved else (second, [scores, *variants])
-    rows = [["slice", "n", main, "95% interval"]]
-    if after:
-        rows[0] += [*([] if moved else [after]), *(f"after {spoken(name)}" for name in scores["variants"])]
+    if moving and not still:
+        second = None
+    heads = [[_head(name, variant) for name, variant in side.items()] for side in (moving, still)]
+    rows = [["slice", "n", main, "95% interval", *heads[0], *([second, *heads[1]] if second else [])]]
     for key, part in scores["slices"].items():
-        entry = part["metrics"][main]
-        rows.append([key, str(part["n"]), _value(entry), _interval(entry)])
-        if after:
-            rows[-1] += [_value(source["slices"][key]["metrics"][after]) for source in sources]
+        read = part["read"] if part.get("read") in part["metrics"] else main
+        entry = part["metrics"][read]
+        cells = [_value(variant["slices"][key]["metrics"][read]) for variant in moving.values()]
+        if second:
+            cells += [_value(one["slices"][key]["metrics"][second]) for one in (scores, *still.values())]
+        name = key if read == main else f"{key} ({read})"
+        rows.append([name, _size(part), _value(entry), _interval(entry), *cells])
     return aligned(rows) if len(rows) > 1 else []
+
+
+def _size(part: Mapping[str, Any]) -> str:
+    return f"{part['n']} entities" if "about" in part else str(part["n"])
 
 
 def _drop(scores: Mapping[str, Any]) -> list[str]:

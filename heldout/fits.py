@@ -45,7 +45,11 @@ def soften(scores: Sequence[float], temperature: float) -> list[float]:
 def _temperature(fit: Fit, prediction: Prediction) -> Prediction:
     if prediction.scores is None:
         raise Refused(f"id {prediction.id!r} has no scores; a temperature needs scores")
-    return replace(prediction, scores=soften(prediction.scores, fit.parameters["temperature"]))
+    temperature, scores = fit.parameters["temperature"], prediction.scores
+    of_words = isinstance(prediction.answer, list)
+    softened = [soften(word, temperature) for word in scores] if of_words else soften(scores, temperature)
+    # The p of entities was that of the scores before.
+    return replace(prediction, scores=softened, entities=None)
 
 
 def _null_threshold(fit: Fit, prediction: Prediction) -> Prediction:

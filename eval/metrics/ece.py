@@ -5,7 +5,8 @@ against the share of events, weighted by count; no midpoints. Three of them, nev
 
 - ``ece``: confidence is the probability of the answer given, the event that it equals gold; equal-width bins over
   [0, 1], each (low, high], 0 in the first, so that every example is in exactly one. Of a span it is the probability
-  of the best span, the event that this matches gold exactly, whether or not it was given as the answer.
+  of the best span, the event that this matches gold exactly, whether or not it was given as the answer. Of tags it
+  is that of each entity found (the mean probability of its tags), the event that gold has the very same.
 - ``ece_mass``: the same with edges at the quantiles of the confidences; equal confidences share a bin, whatever the
   order of rows. The edges stay fixed while examples are resampled.
 - ``ece_positive``: two labels only; confidence is the probability of the second label, the event that it is gold;
@@ -60,7 +61,9 @@ def equal_width(confidence: FloatArray, bins: int) -> tuple[IntArray, FloatArray
 
 def equal_mass(confidence: FloatArray, bins: int) -> tuple[IntArray, FloatArray]:
     """The bin of each confidence, (low, high], with edges at observed quantiles; ties share a bin, some are empty."""
-    inner = np.quantile(confidence, np.arange(1, bins) / bins, method="inverted_cdf")
+    # A system that finds no entity has no confidence to bin.
+    quantiles = np.arange(1, bins) / bins
+    inner = np.quantile(confidence, quantiles, method="inverted_cdf") if len(confidence) else quantiles
     return np.searchsorted(inner, confidence, side="left"), np.concatenate([[0.0], inner, [1.0]])
 
 
@@ -138,8 +141,24 @@ def expected_if_calibrated(data: Binned, seed: int) -> tuple[float, float]:
 def _metric(name: str, *, only_two_labels: bool = False) -> Metric:
     columns: Callable[[Table], FloatArray] = partial(_columns, name=name)
     extras: Callable[[Table, int], dict[str, Any]] = partial(_extras, name=name)
-    kinds = ("label",) if only_two_labels else ("label", "span")
-    return Metric(name, kinds, True, "share", False, columns, _value, extras, only_two_labels=only_two_labels)
+    kinds = ("label",) if only_two_labels else ("label", "span", "tags")
+    return Metric(
+        name,
+        kinds,
+        True,
+        "share",
+        False,
+        columns,
+        _value,
+        extras,
+        only_two_labels=only_two_labels,
+        about="answers",
+        count=_answers,
+    )
+
+
+def _answers(table: Table) -> int:
+    return len(table.events.confidence)
 
 
 METRICS = (_metric("ece"), _metric("ece_mass"), _metric("ece_positive", only_two_labels=True))

@@ -190,7 +190,7 @@ def _usable(row: Scores, inputs: str, hashes: Mapping[str, str], fits: Mapping[s
     ):
         return False
     drop = row.get("drop")
-    made = {kind: variant.get("parameters") for kind, variant in row["variants"].items()}
+    made = {kind: variant["parameters"] for kind, variant in row["variants"].items() if "parameters" in variant}
     return made == {fit.kind: dict(fit.parameters) for fit in fits.values()} and (
         drop is None or drop.get("inputs_hash") == hashes.get(drop.get("from"))
     )

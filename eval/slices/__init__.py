@@ -47,14 +47,15 @@ class EntitySlice:
     """A way to cut the entities of a data set: ``value`` names the part a gold entity is in, None for no part.
 
     An entity of an answer is in the part of its own words and type; ``by_met`` in that of the gold entity that it
-    shares most words with, where only gold can say (an entity that shares none is in no part: ``note`` tells readers).
+    shares most words with, where only gold can say (an entity that shares none is in no part). ``read`` is the metric
+    to read where that makes the main one flatter.
     """
 
     name: str
     value: Callable[[Example, Entity], str | None]
     order: tuple[str, ...] = ()
     by_met: bool = False
-    note: str = ""
+    read: str = ""
 
 
 @dataclass(frozen=True)
@@ -65,7 +66,7 @@ class Part:
     rows: IntArray
     of_system: bool = False
     entities: bool = False
-    note: str = ""
+    read: str = ""
 
     @property
     def n(self) -> int:
@@ -117,7 +118,7 @@ def _entity_parts(slice_: EntitySlice, pairs: Sequence[tuple[Example, Prediction
     tables = table.parts(lambda row, entity: slice_.value(pairs[row][0], entity), by_met=slice_.by_met)
     rows = np.arange(len(table))
     return {
-        f"{slice_.name}={part}": Part(tables[part], rows, entities=True, note=slice_.note)
+        f"{slice_.name}={part}": Part(tables[part], rows, entities=True, read=slice_.read)
         for part in _in_order(slice_.order, tables)
     }
 
