@@ -96,7 +96,8 @@ def _begin_words_with_a_space(tokenizer: PreTrainedTokenizerFast) -> None:
     for part in parts:
         if isinstance(part, pre_tokenizers.ByteLevel) and not part.add_prefix_space:
             part.add_prefix_space = True
-            tokenizer.init_kwargs["add_prefix_space"] = True
+            # Under this name save_pretrained writes it and the tokenizer's class reads it.
+            tokenizer.add_prefix_space = True
 
 
 def cut(lengths: Sequence[int], room: int, stride: int) -> list[tuple[int, int]]:
