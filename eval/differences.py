@@ -42,7 +42,7 @@ def domain_drop(
     its groups whole. Metrics that need scores, or examples of a kind, are left out where a set lacks them.
     """
     tables = [tabulate(card, gold, predictions, bins=bins) for gold, predictions in (first, other)]
-    able = [m for m in chosen(card, tables[0]) if not m.needs_scores or all(t.scored for t in tables)]
+    able = [m for m in chosen(card, tables[0]) if not any(m.lacking(t) for t in tables)]
     metrics = [m for m in able if all(m.count(table) for table in tables)]
     drawn, units = [], []
     for stream, ((gold, _), table) in enumerate(zip((first, other), tables, strict=True)):

@@ -25,14 +25,15 @@ def evaluate(
     has the "change" from the predictions as given, with its interval.
     """
     parts, plain_table = variants[PLAIN], variants[PLAIN][WHOLE].table
-    able = [metric for metric in metrics if not (metric.needs_scores and not plain_table.scored)]
+    lacking = {metric.name: metric.lacking(plain_table) for metric in metrics}
+    able = [metric for metric in metrics if not lacking[metric.name]]
     order = [(variant, metric) for variant in variants for metric in able]
     tables = {(v, key): part.table.take(part.rows) for v, cut in variants.items() for key, part in cut.items()}
     bundles = {
         key: Bundle(part.rows, [Statistic(m.columns(tables[v, key]), m.value) for v, m in order], sampling)
         for key, part in parts.items()
     }
-    absent = {metric.name: _absent(plain_table) for metric in metrics}
+    absent = {name: _absent(n, len(plain_table)) for name, n in lacking.items()}
     entries = {variant: {key: dict(absent) for key in parts} for variant in variants}
     for (key, bundle), replicates in zip(bundles.items(), bootstrap(list(bundles.values()), sampling), strict=True):
         drawn = dict(zip(((variant, metric.name) for variant, metric in order), replicates, strict=True))
@@ -46,8 +47,8 @@ def evaluate(
     return entries
 
 
-def _absent(table: Table) -> dict[str, Any]:
-    some = "" if table.unscored == len(table) else f": {table.unscored} of {len(table)} predictions have none"
+def _absent(lacking: int, n: int) -> dict[str, Any]:
+    some = "" if lacking == n else f": {lacking} of {n} predictions have none"
     return {"value": None, "note": f"needs scores{some}"}
 
 

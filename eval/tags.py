@@ -52,7 +52,10 @@ class Words:
 
 @dataclass(frozen=True)
 class TagTable:
-    """n sentences in gold's order: their words, and the entities of both sides read strictly and leniently."""
+    """n sentences in gold's order: their words, and the entities of both sides read strictly and leniently.
+
+    ``unscored`` counts the sentences without probabilities, ``unsure`` those whose entities have no confidence either.
+    """
 
     labels: tuple[str, ...]
     types: tuple[str, ...]
@@ -61,6 +64,7 @@ class TagTable:
     strict: Reading
     lenient: Reading
     unscored: int = 0
+    unsure: int = 0
     bins: int = BINS
 
     def __len__(self) -> int:
@@ -89,12 +93,6 @@ class TagTable:
         missed, spurious = (side.per_sentence(self.n, ~side.hit) for side in self.strict)
         right: FloatArray = (missed + spurious == 0).astype(np.float64)
         return right
-
-    @property
-    def unsure(self) -> int:
-        """How many sentences have an entity in their answer whose confidence is not known."""
-        found = self.strict.answer
-        return len(np.unique(found.owner[np.isnan(found.p)]))
 
     @property
     def events(self) -> Events:
@@ -168,6 +166,7 @@ def tabulate_tags(card: Card, gold: Sequence[Example], predictions: Sequence[Pre
         strict=read_both(strict, golds, answers, types, confidence),
         lenient=read_both(lenient, golds, answers, types, confidence),
         unscored=sum(scores is None for scores in given),
+        unsure=sum(_unsure(prediction, known) for (_, prediction), known in zip(pairs, own, strict=True)),
         bins=bins,
     )
 
@@ -197,3 +196,8 @@ def _own_confidences(prediction: Prediction) -> dict[Entity, float]:
             "give the tags of all its entities, or leave entities out"
         )
     return found
+
+
+def _unsure(prediction: Prediction, own: Mapping[Entity, float]) -> bool:
+    """Whether a prediction leaves the confidence of its entities open, or would if it had any."""
+    return prediction.scores is None and (prediction.entities is None or not own.keys() >= {*strict(prediction.answer)})

@@ -26,6 +26,11 @@ def no_extras(table: Table, seed: int) -> dict[str, Any]:
     return {}
 
 
+def unscored(table: Table) -> int:
+    """How many examples have no scores."""
+    return table.unscored
+
+
 @dataclass(frozen=True)
 class Metric:
     """A metric over a table of n examples.
@@ -39,6 +44,7 @@ class Metric:
     about, count: what the metric is about, and Table → how many of them there are, the entry's n. Where there are
         none, the value is NaN, which scores.json has as None with a note.
     exact: the value on a table where that of summed columns is but near it.
+    missing: of a metric that needs scores, Table → how many examples lack those that it needs.
     """
 
     name: str
@@ -54,6 +60,11 @@ class Metric:
     about: str = "examples"
     count: Callable[[Any], int] = len
     exact: Callable[[Any], float] | None = None
+    missing: Callable[[Any], int] = unscored
+
+    def lacking(self, table: Table) -> int:
+        """How many examples lack the scores that the metric needs; one is enough for it to have no value."""
+        return self.missing(table) if self.needs_scores else 0
 
     def of(self, table: Table) -> float:
         """The value on a table, summed in float64; NaN where it holds nothing that the metric is about."""

@@ -32,6 +32,7 @@ import numpy as np
 from heldout.eval.labels import LabelTable
 from heldout.eval.metrics import Metric
 from heldout.eval.table import Events, FloatArray, IntArray, Table
+from heldout.eval.tags import TagTable
 
 #: Draws of a perfectly calibrated system: the mean's own error is then under 3% of it for two bins and less for more.
 DRAWS = 200
@@ -154,11 +155,16 @@ def _metric(name: str, *, only_two_labels: bool = False) -> Metric:
         only_two_labels=only_two_labels,
         about="answers",
         count=_answers,
+        missing=_unsure,
     )
 
 
 def _answers(table: Table) -> int:
     return len(table.events.confidence)
+
+
+def _unsure(table: Table) -> int:
+    return table.unsure if isinstance(table, TagTable) else table.unscored
 
 
 METRICS = (_metric("ece"), _metric("ece_mass"), _metric("ece_positive", only_two_labels=True))

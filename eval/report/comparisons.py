@@ -90,7 +90,7 @@ def _sides(inputs: Inputs, data: DataSet, system: System) -> dict[str, Side]:
     if predictions is None:
         return {}
     table = tabulate(inputs.card, data.examples, predictions)
-    if find(inputs.metric).needs_scores and not table.scored:
+    if find(inputs.metric).lacking(table):
         return {}
     pairs = list(zip(data.examples, predictions, strict=True))
     parts = cut(inputs.card, pairs, {"": table})[""]

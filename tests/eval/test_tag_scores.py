@@ -213,6 +213,23 @@ def test_without_scores_nothing_is_made_up_and_the_answers_are_no_decoding() -> 
     assert (row["variants"], row["notes"]) == ({}, [])
 
 
+def test_a_system_that_is_sure_of_entities_rather_than_words_has_their_calibration_and_no_word_loss() -> None:
+    gold, predictions = made(4, scores=False)
+    sure = [
+        replace(p, entities=[{"start": a, "end": b, "type": kind, "p": 0.9} for a, b, kind in strict(p.answer)])
+        for p in predictions
+    ]
+    row = score(CARD, gold, sure, data="papers", replicates=50)
+    precision = row["metrics"]["entity_precision"]["value"]
+    assert row["metrics"]["ece"]["value"] == pytest.approx(abs(0.9 - precision))
+    assert row["metrics"]["nll"] == {"value": None, "note": "needs scores"}
+    some = score(CARD, gold, [*sure[:-2], *predictions[-2:]], data="papers", replicates=50)
+    assert some["metrics"]["ece"]["note"] == "needs scores: 2 of 80 predictions have none"
+    left_out = [replace(sure[0], entities=sure[0].entities[1:]), *sure[1:]]
+    assert len(sure[0].entities) > 0
+    assert score(CARD, gold, left_out, data="papers", replicates=50)["metrics"]["ece"]["value"] is None
+
+
 def test_entities_that_the_tags_do_not_spell_are_refused() -> None:
     gold = [Example("a", {}, ["B-person", "O"])]
     given = {"start": 1, "end": 2, "type": "place", "p": 0.5}
