@@ -2,12 +2,15 @@
 
     heldout predict runs/imdb --data airline=tweets.csv --column text=tweet --label 1=positive
 
+A model/ whose labels have no names takes theirs from the same option: --label LABEL_0=contradiction.
+
 Writes RUN/gold/NAME.jsonl, RUN/predictions/NAME.jsonl and RUN/scores/NAME.json; the model is not changed. The fits
 of the run (its temperature) are shown beside, as for its own test sets. Texts that the run was trained on are marked,
 and data that it was trained or chosen on are refused.
 """
 
 import json
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -19,10 +22,10 @@ from heldout.eval.score import score_run
 from heldout.eval.summary import summary
 from heldout.ledger import read_ledger, write_ledger
 from heldout.options import REQUIRED, option, positional
-from heldout.records import read_card
+from heldout.records import Card, read_card
 from heldout.runs import holding, read_json, write_lines
 from heldout.tasks import load_task
-from heldout.train.models import Source
+from heldout.train.models import Source, config_labels
 from heldout.train.precision import Precision, make_accelerator, resolve
 from heldout.train.system import load_system
 
@@ -57,18 +60,20 @@ def run(options: Options) -> int:
             options,
             name=name,
             names=list(data),
-            labels=card.labels,
+            labels=[*card.labels, *card.collapse.values()],
             limit=options.limit,
             seed=options.seed,
         )
         for name, source in data.items()
     }
-    refuse_idle_labels(options.label, loaded)
+    source = Source(str(folder / "model"), made["trust_remote_code"])
+    renamed = _renamed(options.label, config_labels(source), card)
+    refuse_idle_labels([value for value in options.label if value.rpartition("=")[0] not in renamed], loaded)
     fitted = read_fitted(folder)
     compared = {name: compare(name, loaded[name], fitted, allow=options.allow_fitted_test) for name in data}
     task = load_task(made["task"], card)
-    source = Source(str(folder / "model"), made["trust_remote_code"])
-    system = load_system(task, source, task.head(card), made, make_accelerator(resolve(options.precision)[0]))
+    accelerator = make_accelerator(resolve(options.precision)[0])
+    system = load_system(task, source, task.head(card), made, accelerator, renamed)
     with holding(folder):
         for name, (split, overlap) in compared.items():
             write_lines(folder / "gold" / f"{name}.jsonl", (example.to_json() for example in split.examples))
@@ -81,3 +86,9 @@ def run(options: Options) -> int:
     else:
         print(summary([folder], list(data)))
     return 0
+
+
+def _renamed(values: Sequence[str], own: Sequence[str], card: Card) -> dict[str, str]:
+    """The --label values that name a label of the model, and not one of the card's."""
+    said = {left: right for left, _, right in (value.rpartition("=") for value in values)}
+    return {left: right for left, right in said.items() if left in own and left not in card.labels}

@@ -15,6 +15,7 @@ from transformers import AutoConfig, AutoTokenizer, PreTrainedModel, PreTrainedT
 from transformers.utils import logging as transformers_logging
 
 from heldout.errors import Refused
+from heldout.train.label_names import matched, nameless
 
 PICKLES = ("pytorch_model.bin", "pytorch_model.bin.index.json", "model.pt", "tf_model.h5", "flax_model.msgpack")
 
@@ -71,17 +72,18 @@ def load_model(
 ) -> PreTrainedModel:
     """A model of ``auto_class``; ``label_names(model)`` are its labels in the order of its logits.
 
-    Without ``labels`` it is loaded whole, as it was saved. With them, a head for the same names is kept, in its own
-    order; any other head is drawn anew from ``seed`` (FAULTS T9), and ``say`` tells so. Refused where the file lacks
-    weights of the encoder: a random encoder would pass for a bad one. ``attention_dropout`` replaces the config's own.
+    Without ``labels`` it is loaded whole, as it was saved. With them, a head for the same names (whatever their case)
+    is kept, in its own order; any other head is drawn anew from ``seed`` (FAULTS T9), and ``say`` tells so. Refused
+    where the file lacks weights of the encoder: a random encoder would pass for a bad one. ``attention_dropout``
+    replaces the config's own.
     """
     check_folder(source)
     with _readable_errors(source, "model"), _quiet():
         config = AutoConfig.from_pretrained(source.name, trust_remote_code=source.trust_remote_code)
-        own = _names(config)
+        own = matched(_names(config), labels or [])
         same = labels is None or sorted(own) == sorted(labels)
-        if not same:
-            head = _head(labels or [])
+        if labels is not None:
+            head = _head(own if same else labels)
             config = AutoConfig.from_pretrained(source.name, trust_remote_code=source.trust_remote_code, **head)
         if labels is not None:
             # A model that was saved for several labels at once would have a sigmoid put on its logits by a pipeline.
@@ -102,7 +104,9 @@ def load_model(
     lacking = {*info["missing_keys"], *(row[0] for row in info["mismatched_keys"])}
     _check_weights(model, lacking, source, head_may_lack=labels is not None)
     if not same and _head_names(model) - lacking:
-        say(f"{source.name}: its head for {', '.join(own)} gives way to a new one for {', '.join(labels or [])}")
+        unnamed = "; if those are the same, name them in its config.json (id2label)" if nameless(own) else ""
+        said = f"its head for {', '.join(own)} gives way to a new one for {', '.join(labels or [])}{unnamed}"
+        say(f"{source.name}: {said}")
         _draw_head(auto_class, model, seed, source)
     return model
 
@@ -136,6 +140,13 @@ def load_with_fresh_head(
 def label_names(model: PreTrainedModel) -> list[str]:
     """The label names of a model in the order of its logits."""
     return _names(model.config)
+
+
+def config_labels(source: Source) -> list[str]:
+    """As ``label_names``, from the config alone."""
+    check_folder(source)
+    with _readable_errors(source, "model"), _quiet():
+        return _names(AutoConfig.from_pretrained(source.name, trust_remote_code=source.trust_remote_code))
 
 
 def _names(config: Any) -> list[str]:

@@ -10,10 +10,10 @@ from accelerate import Accelerator
 from torch import nn
 from transformers import PreTrainedTokenizerFast
 
-from heldout.errors import Refused
 from heldout.records import Example, Prediction
 from heldout.runs import atomic
 from heldout.train.checkpoint import disk_errors
+from heldout.train.label_names import matched, mismatch
 from heldout.train.models import Source, label_names, load_model, load_tokenizer
 from heldout.train.predict import TOKEN_BUDGET, predict
 from heldout.train.progress import progress
@@ -83,13 +83,21 @@ def encoding_of(tokenizer: PreTrainedTokenizerFast, labels: Sequence[str], optio
 
 
 def load_system(
-    task: Task, source: Source, labels: Sequence[str], options: Mapping[str, Any], accelerator: Accelerator
+    task: Task,
+    source: Source,
+    labels: Sequence[str],
+    options: Mapping[str, Any],
+    accelerator: Accelerator,
+    renamed: Mapping[str, str] | None = None,
 ) -> System:
-    """The system of a run's model/, its labels matched by name to ``labels``, whatever their order in the config."""
+    """The system of a run's model/, its labels matched by name to ``labels``, whatever their order in the config.
+
+    ``renamed`` gives names of the model's other ones. Refused where they are not the same names as ``labels``.
+    """
     tokenizer = load_tokenizer(source, options["max_length"])
     model = load_model(task.model, source)
-    own = label_names(model)
+    own = matched(label_names(model), labels, renamed)
     if sorted(own) != sorted(labels):
-        raise Refused(f"{source.name}: its labels are {own}, the card's {list(labels)}; they must be the same names")
+        raise mismatch(source.name, label_names(model), labels)
     encoding = encoding_of(tokenizer, own, options)
     return System(task, accelerator.prepare_model(model, evaluation_mode=True), encoding, labels, accelerator)

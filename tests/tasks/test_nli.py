@@ -182,3 +182,8 @@ def test_a_model_whose_labels_are_permuted_gives_the_same_answers(system, bert):
     said = turned.predict(rows)
     assert [prediction.answer for prediction in said] == [prediction.answer for prediction in plain]
     assert [p.scores for p in said] == [pytest.approx(p.scores, abs=1e-6) for p in plain]
+
+
+def test_gold_that_the_model_has_no_label_for_can_be_predicted_beside_gold_it_has(system):
+    rows = [replace(example, gold=("entailment", "non-entailment")[n % 2]) for n, example in enumerate(examples())]
+    assert [p.scores for p in system.predict(rows)] == [p.scores for p in system.predict(examples())]
