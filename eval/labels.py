@@ -62,7 +62,8 @@ class LabelTable:
 
     def take(self, rows: IntArray) -> "LabelTable":
         """The table of these rows only."""
-        scores, pairs = (None if part is None else part[rows] for part in (self.scores, self.pairs))
+        scores = None if self.scores is None else self.scores[rows]
+        pairs = None if self.pairs is None else self.pairs[rows]
         return replace(self, gold=self.gold[rows], answer=self.answer[rows], scores=scores, pairs=pairs)
 
 
