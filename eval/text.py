@@ -20,7 +20,7 @@ def render(scores: Mapping[str, Any]) -> str:
 def _warnings(scores: Mapping[str, Any]) -> list[str]:
     lines = [*scores.get("notes", [])]
     if scores.get("fitted_on_this"):
-        lines.append(f"Not held out: {', '.join(scores['fitted_on_this'])} fitted on this data.")
+        lines.append(f"Not held out: {', '.join(map(spoken, scores['fitted_on_this']))} fitted on this data.")
     for name, variant in scores["variants"].items():
         if "parameters" not in variant:
             continue

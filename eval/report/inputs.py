@@ -11,7 +11,7 @@ from typing import Any
 from heldout.errors import Refused
 from heldout.eval.score import DEV, inputs_hash, read_answers, score_run
 from heldout.eval.statistics import REPLICATES
-from heldout.fits import Fit, read_fit
+from heldout.fits import Fit, able, read_fit
 from heldout.ledger import Ledger, read_ledger
 from heldout.records import Card, Example, Prediction, content_hash, read_card, read_gold
 from heldout.runs import holding, read_json
@@ -167,8 +167,9 @@ def _scores(
     found = {name: _object(folder / "scores" / f"{name}.json") for name in predictions}
 
     def stale(name: str) -> bool:
-        scored = all(prediction.scores is not None for prediction in predictions[name])
-        return not _usable(found[name], hashes[name], hashes, _fits(folder) if scored else {})
+        # A fit whose scores a prediction lacks makes no variant.
+        fits = {key: f for key, f in _fits(folder).items() if all(able(f.kind, said) for said in predictions[name])}
+        return not _usable(found[name], hashes[name], hashes, fits)
 
     stale_ones = [name for name in predictions if stale(name)]
     if not stale_ones:
