@@ -11,6 +11,7 @@ that are bare numbers. ``about.unseen`` holds the first words of entities whose 
 no entity of train, of whatever type: it is the string that a model may have memorised.
 """
 
+import re
 from collections.abc import Collection, Sequence
 from dataclasses import replace
 from typing import Any
@@ -36,6 +37,9 @@ CITATION = (
     "Tjong Kim Sang and De Meulder (2003), Introduction to the CoNLL-2003 shared task: language-independent named "
     "entity recognition"
 )
+
+#: Halves of characters, which JSON can hold and neither a tokenizer nor a file in UTF-8 can.
+HALVES = re.compile("[\ud800-\udfff]")
 
 
 def read(table: Table, reading: Reading, known: Collection[str] = ()) -> Loaded:
@@ -83,7 +87,7 @@ def _words(table: Table, column: str) -> list[list[str]]:
     found = [list(_list(table, row, column)) for row in table.rows]
     for row, words in zip(table.rows, found, strict=True):
         for place, word in enumerate(words):
-            if not isinstance(word, str):
+            if not isinstance(word, str) or HALVES.search(word):
                 raise Refused(f"{_place(table, row, place)}: {column} holds {word!r:.40}, which is not a word")
     return found
 

@@ -59,6 +59,7 @@ def test_rows_with_lists_are_read_with_their_ids_and_what_is_known_of_them(tmp_p
         ({"words": "a b", "tags": ["O", "O"]}, "line 1: words is 'a b', not a list"),
         ({"words": ["a"], "tags": None}, "line 1: tags is None, not a list"),
         ({"words": ["a", None], "tags": ["O", "O"]}, "line 1, word 2: words holds None, which is not a word"),
+        ({"words": ["a", "b\ud800"], "tags": ["O", "O"]}, "line 1, word 2: words holds .*, which is not a word"),
         ({"words": ["a", "b"], "tags": ["O", None]}, "line 1, word 2: the word has no tag"),
         ({"words": ["a", "b"], "tags": ["O", 3]}, "line 1, word 2: tag 3 is a number; name it with --label 3=B-TYPE"),
         ({"words": ["a", "b"], "tags": ["O", -100]}, "line 1, word 2: tag -100 is a number"),
