@@ -2,16 +2,21 @@
 
 heldout score RUN                                                   every data set of a run; writes RUN/scores/
 heldout score --card F --gold F --predictions F                     any system's answers; docs/predictions.md
+heldout score --task ner --gold SOURCE --predictions F              gold and answers as a task has them: CoNLL columns
 heldout score … --dev-gold F --dev-predictions F                    also after what is fitted on dev: a temperature,
                                                                     or the null threshold of SQuAD 2.0
 """
 
 import json as jsons
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from heldout.data.prepare import load
+from heldout.data.sources import SourceOptions
+from heldout.data.submissions import read_submission
+from heldout.data.task import load_task
 from heldout.errors import Refused
 from heldout.eval.fits import FITTERS
 from heldout.eval.score import read_pair, refuse_no_run, score, score_run
@@ -19,7 +24,7 @@ from heldout.eval.statistics import REPLICATES
 from heldout.eval.table import BINS
 from heldout.eval.text import render
 from heldout.options import option, positional
-from heldout.records import read_card
+from heldout.records import Card, Example, Prediction, read_card
 from heldout.runs import holding, write_json
 
 
@@ -30,6 +35,7 @@ class Options:
     run: str = positional("a run folder; leave it out where files are given", default="")
     data: str | None = option(None, "the one data set of the run to score, or the name to give the gold file")
     card: str | None = option(None, "the card: labels in order and metrics", metavar="FILE")
+    task: str | None = option(None, "read gold as this task's SOURCE; its card where none is given", metavar="TASK")
     gold: str | None = option(None, "gold, a JSON line an example", metavar="FILE")
     predictions: str | None = option(None, "predictions, a JSON line an example", metavar="FILE")
     dev_gold: str | None = option(None, "gold of a dev split, to fit on", metavar="FILE")
@@ -46,7 +52,8 @@ def run(options: Options) -> int:
     if options.bins < 1 or options.seed < 0:
         raise Refused("--bins must be at least 1 and --seed at least 0")
     settings = {"replicates": options.replicates, "seed": options.seed, "bins": options.bins}
-    files = {"--card": options.card, "--gold": options.gold, "--predictions": options.predictions}
+    card = {"--card": options.card} if options.task is None else {}
+    files = card | {"--gold": options.gold, "--predictions": options.predictions}
     if options.run:
         _refuse_both(options, files)
         refuse_no_run(Path(options.run))
@@ -67,24 +74,45 @@ def run(options: Options) -> int:
 
 
 def _refuse_both(options: Options, files: Mapping[str, str | None]) -> None:
-    more = {**files, "--dev-gold": options.dev_gold, "--dev-predictions": options.dev_predictions, "--out": options.out}
+    more = {"--card": options.card, "--task": options.task, **files, "--dev-gold": options.dev_gold}
+    more |= {"--dev-predictions": options.dev_predictions, "--out": options.out}
     given = [name for name, file in more.items() if file is not None]
     if given:
         raise Refused(f"{given[0]} goes with files and {options.run} is a run folder; give one or the other")
 
 
 def _score_files(options: Options, settings: Mapping[str, int]) -> dict[str, Any]:
-    assert options.card and options.gold and options.predictions
-    card = read_card(Path(options.card))
-    gold, predictions = read_pair(Path(options.gold), Path(options.predictions), card)
+    assert options.gold and options.predictions
+    card = read_card(Path(options.card)) if options.card else None
+    card, gold, predictions, notes = _read(options.task, options.gold, options.predictions, card)
     fits = []
     if (options.dev_gold is None) != (options.dev_predictions is None):
         raise Refused("--dev-gold and --dev-predictions go together: what is fitted is fitted on both")
     if options.dev_gold and options.dev_predictions:
-        dev = read_pair(Path(options.dev_gold), Path(options.dev_predictions), card)
-        found = [fit(card, *dev, options.dev_gold) for fit in FITTERS.get(card.kind, {}).values()]
+        _, dev, said, _ = _read(options.task, options.dev_gold, options.dev_predictions, card)
+        found = [fit(card, dev, said, options.dev_gold) for fit in FITTERS.get(card.kind, {}).values()]
         fits = [fit for fit in found if fit is not None]
     row = score(card, gold, predictions, data=options.data or Path(options.gold).stem, fits=fits, **settings)
+    row["notes"] += notes
     if options.out:
         write_json(Path(options.out), row)
     return row
+
+
+def _read(
+    task: str | None, gold: str, predictions: str, card: Card | None
+) -> tuple[Card, Sequence[Example], Sequence[Prediction], list[str]]:
+    """The card, gold and predictions of files, or of a task's source; with notes on how the source was read."""
+    if task is None:
+        assert card is not None  # run asks for one
+        return card, *read_pair(Path(gold), Path(predictions), card), []
+    loaded = load(task, gold, SourceOptions(), labels=[] if card is None else [*card.labels, *card.collapse.values()])
+    card = card or load_task(task).card(loaded.examples)
+    answers, notes = read_submission(Path(predictions), card, loaded.examples)
+    counts = {**loaded.dropped, **loaded.notes}
+    return (
+        card,
+        loaded.examples,
+        answers,
+        [f"{gold}: {n} {what.replace('_', ' ')}." for what, n in counts.items()] + notes,
+    )
