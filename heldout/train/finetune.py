@@ -78,14 +78,14 @@ def finetune(job: Job) -> System:
 
 
 def _train(job: Job, accelerator: Accelerator) -> System:
-    options = job.options
+    options, selection = job.options, _selection(job)
     raw, encoding = _untrained(job)
     encoded = job.task.encode(job.train, encoding)
     plan, hashed = _plan(job, encoded)
     optimizer = make_optimizer(raw, learning_rate=options.learning_rate, weight_decay=options.weight_decay)
     model, optimizer = accelerator.prepare(raw, optimizer)
     system = System(job.task, model, encoding, job.task.head(job.card), accelerator)
-    dev, selection = job.task.encode(job.dev, encoding), _selection(job)
+    dev = job.task.encode(job.dev, encoding)
 
     def evaluate() -> float:
         return value_of(selection.metric, job.card, job.dev, system.answer(job.dev, dev, "dev"))
@@ -161,6 +161,10 @@ def value_of(metric: str, card: Card, gold: Sequence[Example], predictions: Sequ
 
 def _selection(job: Job) -> Selection:
     if job.options.select == "loss":
+        if job.card.kind not in metrics.find("nll").kinds:
+            raise Refused(
+                f"--select loss: predictions of {job.task.name} have no likelihood of gold; use --select main"
+            )
         return Selection("nll", "min", job.options.patience)
     main = metrics.find(job.card.metrics[0])
     return Selection(main.name, "max" if main.higher_is_better else "min", job.options.patience)

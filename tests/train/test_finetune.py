@@ -281,6 +281,15 @@ def test_the_loss_on_dev_can_choose_the_weights_lowest_first(job, monkeypatch):
     assert all(torch.equal(best[name], tensor) for name, tensor in weights(job.folder).items())
 
 
+def test_spans_cannot_be_chosen_by_a_loss_that_their_records_do_not_hold(job):
+    rows = [Example("q", {"question": "who?", "context": "Ada wrote it."}, [{"text": "Ada", "start": 0}])]
+    spans = replace(
+        job, task=load_task("qa"), card=load_data("qa").card(rows), options=replace(job.options, select="loss")
+    )
+    with pytest.raises(Refused, match="--select loss: predictions of qa have no likelihood of gold; use --select main"):
+        finetune(spans)
+
+
 def test_a_dev_value_that_is_no_number_ends_the_run(job, monkeypatch):
     monkeypatch.setattr(module, "value_of", lambda *args: float("nan"))
     with pytest.raises(Failed, match="dev accuracy is not a number"):
