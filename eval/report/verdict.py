@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 
 from heldout.eval.metrics import find
+from heldout.eval.permuted import OPENING
 from heldout.eval.report import sentences
 from heldout.eval.report.calibration import TEMPERATURE, answers_of, reliability_bins, variant
 from heldout.eval.report.comparisons import Comparisons
@@ -25,13 +26,17 @@ def verdict(inputs: Inputs, found: Comparisons) -> list[str]:
 
 
 def banners(inputs: Inputs) -> list[str]:
-    """A red line for each test set that something was fitted on, or that is the very train split."""
+    """A red line for each test set that something was fitted on, or that is the very train split; and for each on which
+    a system is so far below chance that its labels must be in another order.
+    """
     lines = []
     for data in inputs.tests:
         for system in inputs.systems:
             things = fitted_things(system, data)
             if things:
                 lines.append(sentences.fitted_on(data.name, [f"the {thing} of {system.name}" for thing in things]))
+            notes = system.scores.get(data.name, {}).get("notes", [])
+            lines += [f"{system.name} on {data.name}. {note}" for note in notes if note.startswith(OPENING)]
     return list(dict.fromkeys(lines))
 
 

@@ -12,6 +12,7 @@ PER_CENT = frozenset(
     [
         "accuracy",
         "macro_f1",
+        "pair_consistency",
         "entity_precision",
         "entity_recall",
         "entity_f1",

@@ -94,6 +94,13 @@ def test_a_test_set_that_was_fitted_on_has_a_red_banner(make, tmp_path):
     assert "fitted on: checkpoint" in html
 
 
+def test_a_model_that_is_far_below_chance_has_a_red_banner_with_the_order_that_sets_it_right(make, tmp_path):
+    # FAULTS C2: one in ten right of two labels is a model that calls negative what it means by positive.
+    html = build([make(tmp_path / "run", n=80, right=0.1)], replicates=50)
+    assert '<p class="banner" role="alert">tiny-bert on imdb. Far below chance: accuracy is ' in html
+    assert "Reading negative as positive, positive as negative it would be " in html
+
+
 def test_an_honest_run_has_no_banner(html):
     assert 'class="banner"' not in html
 
