@@ -25,6 +25,7 @@ from transformers import AutoModelForQuestionAnswering
 
 from heldout import spans
 from heldout.data.qa import WITH_IMPOSSIBLE
+from heldout.errors import Refused
 from heldout.records import Card, Example, Prediction
 from heldout.train.framing import BLOCK, Frame, bodies, frame
 from heldout.train.losses import span_cross_entropy
@@ -64,25 +65,29 @@ def encode(examples: Sequence[Example], encoding: Encoding) -> Encoded:
     """Windows of a question and a piece of its passage; the windows of one example share its weight equally.
 
     ``seen`` counts the tokens read and those cut off a question that is longer than half a window. Where no gold answer
-    stands whole in a window, or is short enough, ``unreachable`` is 1; the example then has no weight, as it would
-    teach that there is no answer.
+    stands whole in a window, or all are too long to be given, ``unreachable`` is 1; the example then has no weight, as
+    it would teach that there is no answer. Refused where no special token stands first, to say just that.
     """
     around = frame(encoding.tokenizer, 2)
     room = around.room(encoding.max_length)
+    if not around.special[0]:
+        raise Refused("the tokenizer puts no special token first ([CLS]), to say that there is no answer; give another")
     questions = bodies(encoding, [example.text["question"] for example in examples])
     passages = _passages(encoding, [example.text["context"] for example in examples])
-    rows: list[list[Window]] = []
-    seen: list[dict[str, int]] = []
+    rows, seen = [], []
     for row, (example, question) in enumerate(zip(examples, questions, strict=True)):
-        kept = question[: room // 2]
-        windows = _windows(row, example, kept, passages[example.text["context"]], around, room, encoding)
-        reachable = not example.gold or any(
-            _holds(window.places, answer) for window in windows for answer in example.gold
-        )
-        rows.append(windows if reachable else [replace(window, weight=0.0) for window in windows])
-        tokens = len(kept) + len(passages[example.text["context"]].ids)
-        seen.append({"tokens": tokens, "lost": len(question) - len(kept)} | ({} if reachable else {"unreachable": 1}))
+        kept, passage = question[: room // 2], passages[example.text["context"]]
+        reads = _reads(passage, around, kept, room, encoding)
+        given = [answer for answer in example.gold if any(_holds(read, _tokens(passage, answer)) for read in reads)]
+        weight = 1 / len(reads) if given or not example.gold else 0.0
+        taught = _tokens(passage, _agreed(given)) if given else None
+        rows.append([_window(row, read, kept, passage, around, taught, weight) for read in reads])
+        seen.append(_seen(len(kept) + len(passage.ids), len(question) - len(kept), unreachable=not weight))
     return Encoded(rows, seen)
+
+
+def _seen(tokens: int, lost: int, *, unreachable: bool) -> dict[str, int]:
+    return {"tokens": tokens, "lost": lost} | ({"unreachable": 1} if unreachable else {})
 
 
 def _passages(encoding: Encoding, texts: Sequence[str]) -> dict[str, Passage]:
@@ -95,22 +100,31 @@ def _passages(encoding: Encoding, texts: Sequence[str]) -> dict[str, Passage]:
     return found
 
 
-def _windows(
-    row: int, example: Example, question: Sequence[int], passage: Passage, around: Frame, room: int, encoding: Encoding
-) -> list[Window]:
+def _reads(passage: Passage, around: Frame, question: Sequence[int], room: int, encoding: Encoding) -> list[Read]:
+    """What each window reads of the passage, after the question."""
     room -= len(question)
     position = len(around.special[0]) + len(question) + len(around.special[1])
     starts = window_starts(len(passage.ids), room, encoding.stride)
-    span = _taught(example, passage)
-    windows = []
-    for first in starts:
-        piece = passage.ids[first : first + room]
-        inside = span is not None and first <= span[0] and span[1] < first + len(piece)
-        start, end = (token - first + position for token in span) if span and inside else (CLS, CLS)
-        inputs = around.around(question, piece)
-        read = Read(passage.places, first, len(piece), position, encoding.max_answer)
-        windows.append(Window(row, inputs, (start, end, len(inputs["input_ids"])), 1 / len(starts), read))
-    return windows
+    return [
+        Read(passage.places, first, min(room, len(passage.ids) - first), position, encoding.max_answer)
+        for first in starts
+    ]
+
+
+def _window(
+    row: int,
+    read: Read,
+    question: Sequence[int],
+    passage: Passage,
+    around: Frame,
+    taught: tuple[int, int] | None,
+    weight: float,
+) -> Window:
+    """The window with its target: where the answer that is taught begins and ends, CLS where it is not; its length."""
+    inputs = around.around(question, passage.ids[read.first : read.first + read.tokens])
+    inside = taught is not None and _holds(read, taught)
+    start, end = (token - read.first + read.position for token in taught) if taught and inside else (CLS, CLS)
+    return Window(row, inputs, (start, end, len(inputs["input_ids"])), weight, read)
 
 
 def window_starts(length: int, room: int, stride: int | None) -> list[int]:
@@ -128,24 +142,20 @@ def window_starts(length: int, room: int, stride: int | None) -> list[int]:
     return [round(number * (length - room) / (count - 1)) for number in range(count)]
 
 
-def _taught(example: Example, passage: Passage) -> tuple[int, int] | None:
-    """The tokens of the answer to learn: what most annotators gave, of equal numbers the first."""
-    if not example.gold:
-        return None
-    answer = max(example.gold, key=example.gold.count)
-    return _tokens(passage.places, answer)
+def _agreed(answers: Sequence[dict[str, Any]]) -> dict[str, Any]:
+    """What most annotators gave, of equal numbers the first."""
+    return max(answers, key=answers.count)
 
 
-def _tokens(passage: Places, answer: dict[str, Any]) -> tuple[int, int] | None:
-    """The tokens of an answer, white space at its ends left out."""
+def _tokens(passage: Passage, answer: dict[str, Any]) -> tuple[int, int] | None:
+    """The first and last token of an answer, white space at its ends left out; None where it came to none."""
     text: str = answer["text"]
     start = int(answer["start"]) + len(text) - len(text.lstrip())
-    return passage.locate(start, start + len(text.strip()))
+    return passage.places.locate(start, start + len(text.strip()))
 
 
-def _holds(read: Read, answer: dict[str, Any]) -> bool:
-    """Whether this answer can be given from this window."""
-    span = _tokens(read.passage, answer)
+def _holds(read: Read, span: tuple[int, int] | None) -> bool:
+    """Whether an answer of these tokens can be given from what is read."""
     if span is None:
         return False
     return read.first <= span[0] and span[1] < read.first + read.tokens and span[1] - span[0] < read.longest

@@ -142,6 +142,26 @@ def test_an_answer_in_no_window_is_counted_and_teaches_nothing(tokenizer):
     assert [seen.get("unreachable") for seen in encoded.seen] == [1, 1]
 
 
+def test_an_answer_that_can_be_given_is_taught_before_one_that_most_gave_but_is_too_long(tokenizer):
+    context = "a lovely song, a bright film"
+    gold = [{"text": text, "start": context.index(text)} for text in (context, context, "lovely")]
+    rows = [Example("q", {"question": "what", "context": context}, gold)]
+    (window,) = TASK.encode(rows, encoding(tokenizer, max_answer=3)).flat()
+    assert text_of(window, context, *window.target[:2]) == "lovely"
+    assert window.weight == 1
+
+
+def test_a_tokenizer_that_puts_nothing_first_is_refused(tokenizers):
+    # T5's way; position 0 would be a token of the question.
+    backend = Tokenizer.from_str(tokenizers["bytes"].backend_tokenizer.to_str())
+    backend.post_processor = processors.TemplateProcessing(
+        single="$A </s>", pair="$A </s> $B </s>", special_tokens=[("</s>", 2)]
+    )
+    bare = PreTrainedTokenizerFast(tokenizer_object=backend, pad_token="<pad>", eos_token="</s>")
+    with pytest.raises(Refused, match="no special token first"):
+        TASK.encode(examples(), encoding(bare))
+
+
 def test_a_window_without_room_for_both_texts_is_refused(tokenizer):
     with pytest.raises(Refused, match="--max-length 4"):
         TASK.encode(examples(), encoding(tokenizer, max_length=4))
