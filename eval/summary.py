@@ -5,7 +5,8 @@ from pathlib import Path
 from typing import Any
 
 from heldout.eval.columns import aligned
-from heldout.fits import KEEPS_ANSWERS, spoken
+from heldout.eval.text import heading
+from heldout.fits import KEEPS_ANSWERS
 from heldout.runs import read_json
 
 
@@ -33,7 +34,7 @@ def _cells(scores: Mapping[str, Any]) -> dict[str, str]:
     cells |= {name.upper(): _number(scores["metrics"][name]) for name in beside}
     for kind, variant in scores.get("variants", {}).items():
         shown, column = ("ece", "ECE") if kind in KEEPS_ANSWERS else (main, main)
-        cells[f"{column} after {spoken(kind)}"] = _number(variant["metrics"].get(shown))
+        cells[f"{column} {heading(kind, variant)}"] = _number(variant["metrics"].get(shown))
     return cells
 
 

@@ -44,7 +44,7 @@ def _best_on_this(variant: Mapping[str, Any]) -> list[str]:
 
 def _metrics(scores: Mapping[str, Any]) -> list[str]:
     variants = scores["variants"]
-    rows = [["", "value", "95% interval", *(_head(name, variant) for name, variant in variants.items())]]
+    rows = [["", "value", "95% interval", *(heading(name, variant) for name, variant in variants.items())]]
     for name, entry in scores["metrics"].items():
         after = [_value(variants[variant]["metrics"][name]) for variant in variants]
         rows.append([name, _value(entry), _interval(entry), *after])
@@ -59,7 +59,7 @@ def _metrics(scores: Mapping[str, Any]) -> list[str]:
     return aligned(rows)
 
 
-def _head(name: str, variant: Mapping[str, Any]) -> str:
+def heading(name: str, variant: Mapping[str, Any]) -> str:
     """A variant's column: after what was fitted, or by another way to read the answers off their scores."""
     return f"after {spoken(name)}" if "parameters" in variant else f"by {name}"
 
@@ -80,7 +80,7 @@ def _slices(scores: Mapping[str, Any]) -> list[str]:
     second = next((name for name in SHOWN_BY_SLICE if name in scores["metrics"] and name != main), None)
     if moving and not still:
         second = None
-    heads = [[_head(name, variant) for name, variant in side.items()] for side in (moving, still)]
+    heads = [[heading(name, variant) for name, variant in side.items()] for side in (moving, still)]
     rows = [["slice", "n", main, "95% interval", *heads[0], *([second, *heads[1]] if second else [])]]
     for key, part in scores["slices"].items():
         read = part["read"] if part.get("read") in part["metrics"] else main

@@ -118,7 +118,7 @@ def _panel(inputs: Inputs, data: DataSet) -> Panel | None:
             reliability(bins, f"reliability of {inputs.main.name} on {data.name}, {name} temperature"),
             (f"{name.capitalize()} temperature: " if fit is not None else "")
             + f"ECE {measure('ece', bounded(ece)[0])} (debiased {measure('ece', (ece or {}).get('debiased'))}), "
-            f"{count(len(before))} answers",
+            f"{count(len(before.events.confidence))} answers",
         )
         for name, bins, ece in sides
     )

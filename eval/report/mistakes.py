@@ -10,7 +10,9 @@ from markupsafe import escape
 from heldout.eval.report.inputs import DataSet, Inputs, System
 from heldout.eval.report.wording import visible
 from heldout.eval.slices import words_of
+from heldout.eval.table import FloatArray, Table
 from heldout.eval.tabulate import tabulate
+from heldout.eval.tags import TagTable
 from heldout.records import Example, Prediction
 
 #: All mistakes shown, over systems and test sets: a page to read, not a dump. Their texts share TEXT_BYTES.
@@ -83,9 +85,17 @@ def _wrong(inputs: Inputs, system: System, data: DataSet) -> list[tuple[float | 
     rows = np.flatnonzero(answers.correct == 0)
     if not answers.scored:
         return [(None, data.examples[k], predictions[k]) for k in rows]
-    sure = answers.events.confidence
+    sure = _sureness(answers)
     order = rows[np.argsort(-sure[rows], kind="stable")]
-    return [(float(sure[k]), data.examples[k], predictions[k]) for k in order]
+    return [(float(sure[k]) if sure[k] >= 0 else None, data.examples[k], predictions[k]) for k in order]
+
+
+def _sureness(answers: Table) -> FloatArray:
+    """The confidence of each answer (n,); of tags its surest wrong entity's, -1 where it only missed some."""
+    events, sure = answers.events, np.full(len(answers), -1.0)
+    shown = np.flatnonzero(events.event == 0) if isinstance(answers, TagTable) else np.arange(len(events.owner))
+    np.maximum.at(sure, events.owner[shown], events.confidence[shown])
+    return sure
 
 
 def _mistake(
