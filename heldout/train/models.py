@@ -155,7 +155,9 @@ def _names(config: Any) -> list[str]:
 
 
 def _head_names(model: PreTrainedModel) -> set[str]:
-    return {name for name, _ in model.named_parameters() if not name.startswith(f"{model.base_model_prefix}.")}
+    # Under every name: a head's bias may have two (BERT's decoder).
+    names = (name for name, _ in model.named_parameters(remove_duplicate=False))
+    return {name for name in names if not name.startswith(f"{model.base_model_prefix}.")}
 
 
 def _check_weights(model: PreTrainedModel, lacking: Collection[str], source: Source, *, head_may_lack: bool) -> None:

@@ -1,5 +1,6 @@
 import json
 import os
+import socket
 import subprocess
 import sys
 
@@ -106,7 +107,7 @@ def test_it_can_be_fine_tuned_and_so_can_its_control(pairs_run, stories_file, to
     first, trained = (load_file(folder / "model" / "model.safetensors") for folder in (control, pairs_run))
     assert first.keys() == trained.keys()
     assert not torch.equal(first["bert.encoder.layer.0.output.dense.weight"], torch.zeros(128, 512))
-    for name, folder in (("pretrained", pairs_run), ("control", control)):
+    for name, folder in (("tuned", pairs_run), ("tuned control", control)):
         tune = ["finetune", "sentiment", "--model", str(folder / "model"), "--train", str(reviews_csv), "--max-length"]
         tune += ["24", "--dev-size", "20", "--epochs", "1", "--precision", "fp32", "--baseline", "none", "--out"]
         assert main([*tune, str(tmp_path / name)]) == 0
@@ -171,9 +172,7 @@ def test_a_killed_run_continues_only_as_it_was_started(pairs_run, stories_file, 
         ("Ada saw the sea.\n\nBo left.\n\nDee saw a film.\n\nFay left a song.", "mlm-nsp", "two sentences or more"),
     ],
 )
-def test_corpora_that_cannot_teach_pairs_are_refused_in_a_line(
-    tokenizer_folder, tmp_path, capsys, text, objective, said
-):
+def test_corpora_without_pairs_are_refused(tokenizer_folder, tmp_path, capsys, text, objective, said):
     # FAULTS P7.
     path = tmp_path / "little.txt"
     path.write_text(text)
@@ -182,13 +181,19 @@ def test_corpora_that_cannot_teach_pairs_are_refused_in_a_line(
     assert said in capsys.readouterr().err.splitlines()[-1]
 
 
+def free_port():
+    with socket.socket() as listener:
+        listener.bind(("127.0.0.1", 0))
+        return listener.getsockname()[1]
+
+
 @pytest.mark.parametrize("objective", ["mlm-nsp", "clm"])
 def test_two_processes_take_the_steps_of_one(stories_file, tokenizer_folder, tmp_path, objective):
     still = {"dropout": 0, "max-steps": 5, "batch-size": 7}
     call = words(objective, stories_file, tokenizer_folder, tmp_path / "one", **still)
     assert main(call) == 0
     both = words(objective, stories_file, tokenizer_folder, tmp_path / "two", **still)
-    launch = [sys.executable, "-m", "torch.distributed.run", "--nproc_per_node", "2", "--master_port", "0"]
+    launch = [sys.executable, "-m", "torch.distributed.run", "--nproc_per_node", "2", "--master_port", str(free_port())]
     environment = os.environ | {"ACCELERATE_USE_CPU": "1", "OMP_NUM_THREADS": "1"}
     done = subprocess.run([*launch, "-m", "heldout", *both], env=environment, capture_output=True, text=True)
     assert done.returncode == 0, done.stderr[-3000:]

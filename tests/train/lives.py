@@ -8,7 +8,8 @@ import json
 import os
 import sys
 
-import heldout.scripts.finetune  # noqa: F401  what every life would import first
+import heldout.scripts.finetune
+import heldout.scripts.pretrain  # noqa: F401  what every life would import first
 from heldout.cli import main
 
 for line in sys.stdin:
