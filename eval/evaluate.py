@@ -72,6 +72,9 @@ def _interval(
     if bundle.filled < 2:
         unit = "example" if sampling.groups is None else "group"
         return {**_bounds(bundle, replicates), "method": f"no interval: all in one {unit}"}
+    # None of 6 entities found is no certainty that none ever is; Wilson's does not hold for entities of one sentence.
+    if metric.kinds == ("tags",) and np.nanmin(replicates) == np.nanmax(replicates):
+        return {"low": None, "high": None, "method": "no interval: all right or all wrong, it cannot vary"}
     return {**_bounds(bundle, replicates), "method": sampling.method}
 
 

@@ -288,6 +288,14 @@ def test_a_part_whose_entities_all_stand_in_one_sentence_has_no_interval() -> No
     assert entry["method"] == "no interval: all in one example"
 
 
+def test_a_part_of_which_nothing_is_found_has_no_interval_of_no_width() -> None:
+    gold, predictions = made(7)
+    never = [replace(p, answer=[tag if "place" not in tag else "O" for tag in p.answer]) for p in predictions]
+    entry = score(CARD, gold, never, data="p", replicates=50)["slices"]["entity_type=place"]["metrics"]["entity_recall"]
+    assert (entry["value"], entry["low"], entry["high"]) == (0.0, None, None) and entry["n"] > 30
+    assert entry["method"] == "no interval: all right or all wrong, it cannot vary"
+
+
 def test_what_the_scores_give_by_argmax_and_by_viterbi_stands_beside_the_answers_where_it_differs() -> None:
     gold, predictions = made(8)
     row = score(CARD, gold, predictions, data="papers", replicates=50)
