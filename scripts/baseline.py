@@ -1,4 +1,4 @@
-"""Fit a baseline (majority, lexicon, tfidf) and score it: what a fine-tuned encoder must beat.
+"""Fit a baseline (majority, tfidf, hypothesis-only, …) and score it: what an encoder must beat.
 
 RUN becomes a run folder like any other, without a model/: the predictions are the product.
 
@@ -10,7 +10,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
-from heldout.baselines import BaselineOptions, find, write_baseline_run
+from heldout.baselines import BASELINES, BaselineOptions, find, write_baseline_run
+from heldout.data import task_names
 from heldout.data.prepare import PrepareOptions, parse_tests, prepare
 from heldout.eval.summary import summary
 from heldout.options import REQUIRED, option, positional, to_json
@@ -21,8 +22,8 @@ from heldout.runs import refuse_taken
 class Options(PrepareOptions):
     """What ``heldout baseline`` takes."""
 
-    kind: str = positional("which baseline: majority, lexicon or tfidf")
-    task: str = positional("what to learn: sentiment")
+    kind: str = positional(f"which baseline: {', '.join(BASELINES)}")
+    task: str = positional(f"what to learn: {', '.join(task_names())}")
     train: tuple[str, ...] = option(REQUIRED, "the labelled examples to fit on; again for more", metavar="SOURCE")
     dev: str = option("", "the split to choose on; carved from train where not given", metavar="SOURCE")
     test: tuple[str, ...] = option(REQUIRED, "a set to score; again for a shifted domain", metavar="NAME=SOURCE")
