@@ -90,12 +90,20 @@ def test_a_trained_run_predicts_further_data_as_it_did_its_test(run, tmp_path):
         assert one.scores["best"]["p"] == pytest.approx(other.scores["best"]["p"], abs=1e-6)
 
 
-def test_without_impossible_questions_every_question_gets_an_answer(tiny_model, tmp_path, capsys):
-    train, test = write(tmp_path / "train.json", 1, 16), write(tmp_path / "test.json", 2, 6)
-    assert main(words(tiny_model, tmp_path / "run", train, f"t={test}")) == 0
+def test_without_impossible_questions_every_question_gets_an_answer_and_the_right_one_is_learnt(
+    tiny_model, tmp_path, capsys
+):
+    train, test = write(tmp_path / "train.json", 1, 60), write(tmp_path / "test.json", 2, 20)
+    given = words(tiny_model, tmp_path / "run", train, f"t={test}")
+    given[given.index("--max-steps") + 1] = "60"
+    assert main([*given, "--learning-rate", "3e-3", "--epochs", "40", "--eval-every", "60"]) == 0
     card = read_card(tmp_path / "run" / "card.json")
     assert card.version == "1.1"
-    assert all(prediction.answer for prediction in read(tmp_path / "run", "t", card)[1])
+    gold, predictions = read(tmp_path / "run", "t", card)
+    assert all(prediction.answer for prediction in predictions)
+    # 40 questions about passages that take several windows; when this was written all 40 were right.
+    right = [one.answer == example.gold[0]["text"] for example, one in zip(gold, predictions, strict=True)]
+    assert sum(right) >= 36
     assert "baseline no-answer left out" in capsys.readouterr().err
 
 
