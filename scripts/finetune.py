@@ -67,6 +67,9 @@ def run(options: Options) -> int:
         options=options,
         seed=options.seed,
     )
+    fields = prepared.splits["train"].examples[0].text
+    if options.only and options.only not in fields:
+        raise Refused(f"--only {options.only}: the examples of {options.task} have {', '.join(fields)}; leave it out")
     folders = {seed: out / f"seed-{seed}" for seed in seeds} or {options.seed: out}
     with stoppable(resume_hint("finetune")), held(out, resume=options.resume):
         _write(out / "options.json", to_json(options))

@@ -5,20 +5,31 @@ import pytest
 from heldout.data import task_names
 from heldout.data.prepare import parse_tests
 from heldout.options import parse
-from heldout.scripts.finetune import Options
+from heldout.scripts import finetune, pretrain
 
-RECIPES = sorted((Path(__file__).parent.parent / "recipes").glob("*.toml"))
+ALL = sorted((Path(__file__).parent.parent / "recipes").glob("*.toml"))
+PRETRAINING = [path for path in ALL if "\ncorpus = " in path.read_text()]
+RECIPES = [path for path in ALL if path not in PRETRAINING]
 
 
 def test_there_are_recipes():
-    assert len(RECIPES) >= 5
+    assert len(RECIPES) >= 10
+    assert len(PRETRAINING) >= 1
+
+
+@pytest.mark.parametrize("path", PRETRAINING, ids=lambda path: path.stem)
+def test_every_recipe_of_pretraining_is_a_call_and_its_files_are_there(path, real_data):
+    words = ["--config", str(path), "--tokenizer", "t", "--out", "o"]
+    options = parse(pretrain.Options, words, prog="heldout pretrain", description="")
+    assert options.corpus
+    assert all((real_data / source).exists() for source in options.corpus)
 
 
 @pytest.mark.parametrize("path", RECIPES, ids=lambda path: path.stem)
 def test_every_recipe_is_a_call_and_its_files_are_there(path, real_data):
     words = ["--config", str(path), "--model", "m", "--out", "o"]
     words += [] if "\ntask = " in path.read_text() else ["sentiment"]
-    options = parse(Options, words, prog="heldout finetune", description="")
+    options = parse(finetune.Options, words, prog="heldout finetune", description="")
     sources = [*options.train, *([options.dev] if options.dev else []), *options.exclude]
     sources += parse_tests(options.test).values()
     assert options.task in task_names()

@@ -49,6 +49,6 @@ def make_accelerator(precision: Literal["fp32", "bf16"]) -> Accelerator:
     if accelerator.distributed_type not in KNOWN:
         raise Refused(
             f"{accelerator.distributed_type}: checkpoints of sharded weights are not written yet; "
-            "launch plain data-parallel processes (--multi_gpu, or --cpu)"
+            "launch plain data-parallel processes (--multi_gpu; without a GPU also ACCELERATE_USE_CPU=true)"
         )
     return accelerator

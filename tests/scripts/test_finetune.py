@@ -435,3 +435,9 @@ def test_a_start_with_a_head_for_the_same_labels_keeps_it_by_name_and_another_he
 
 def scores_of(folder):
     return [json.loads(line)["scores"] for line in (folder / "predictions/again.jsonl").read_text().splitlines()]
+
+
+def test_only_one_text_of_a_task_that_has_one_is_refused(words, tmp_path, capsys):
+    refused(
+        capsys, [*words, "--only", "premise", "--out", str(tmp_path / "o")], "--only premise", "sentiment have text"
+    )
