@@ -1,6 +1,7 @@
 """Keep the scores of a run for docs/results.md, and write that page from what is kept.
 
     python docs/make_results.py keep RUN NAME   copies options, environment, ledger and scores into docs/results/NAME/
+    python docs/make_results.py pair RUN OTHER NAME   keeps what RUN gains over OTHER, paired, in docs/results/NAME/
     python docs/make_results.py write           writes docs/results.md from docs/results/ and docs/results.template.md
 
 The template holds words and {tables}; every figure of a table comes from a kept file, so the page cannot say a number
@@ -14,21 +15,69 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
+from heldout.eval import metrics
+from heldout.eval.differences import differences, discordant
+from heldout.eval.score import read_data
+from heldout.eval.statistics import Sampling, group_codes
+from heldout.eval.tabulate import tabulate
+from heldout.records import read_card
+
 HERE = Path(__file__).parent
 KEPT = HERE / "results"
 FILES = ("options.json", "environment.json", "ledger.json", "losses.jsonl", "card.json", "scores/*.json", "fits/*.json")
-#: Shown in this order, whatever the order on disk.
-BASELINES = ("majority", "lexicon", "tfidf")
+#: What a table of scores shows, by the card's kind: the metric, its head, and the variant that it is of.
+COLUMNS = {
+    "label": (("accuracy", ""), ("nll", ""), ("ece", ""), ("ece", "temperature")),
+    "tags": (
+        ("entity_f1", ""),
+        ("entity_precision", ""),
+        ("entity_recall", ""),
+        ("entity_f1_lenient", ""),
+        ("ece", ""),
+    ),
+    "span": (("f1", ""), ("em", ""), ("has_ans_f1", ""), ("no_ans_acc", ""), ("ece", ""), ("f1", "null_threshold")),
+    "lm": (("lm_nll", ""), ("lm_accuracy", ""), ("nsp_accuracy", "")),
+}
+HEADS = {
+    **{"accuracy": "accuracy", "nll": "NLL", "ece": "ECE", "f1": "F1", "em": "EM", "has_ans_f1": "HasAns F1"},
+    **{"no_ans_acc": "NoAns accuracy", "entity_f1": "F1", "entity_precision": "precision", "entity_recall": "recall"},
+    **{"entity_f1_lenient": "lenient F1", "lm_nll": "loss a token", "lm_accuracy": "accuracy a token"},
+    "nsp_accuracy": "NSP accuracy",
+}
 
 
 def keep(run: Path, name: str) -> None:
     """Copy a run's small files, its seeds' and its baselines', as compact JSON without this machine's paths."""
+    states = sorted(run.glob("checkpoints/step-*/state.json"), key=lambda path: int(path.parent.name.split("-")[1]))
+    if states:
+        _write(KEPT / name / "evaluations.json", _read(states[-1])["evaluations"])
     for folder in [run, *run.glob("seed-*"), *run.glob("baselines/*")]:
         for pattern in FILES:
             for path in folder.glob(pattern):
                 target = KEPT / name / path.relative_to(run)
                 target.parent.mkdir(parents=True, exist_ok=True)
                 target.write_text(_compact(path))
+
+
+def pair(run: Path, other: Path, name: str) -> None:
+    """Keep the paired difference in the main metric between two runs on each of their test sets, with McNemar's p."""
+    card = read_card(run / "card.json")
+    metric, found = metrics.find(card.metrics[0]), {}
+    for test in _tests(run):
+        (gold, ours), (_, theirs) = (read_data(folder, test, card) for folder in (run, other))
+        tables = [tabulate(card, gold, predictions) for predictions in (ours, theirs)]
+        rows = np.arange(len(gold))
+        sides = ((tables[0], rows), (tables[1], rows))
+        entry = differences({test: sides}, metric, Sampling(len(gold), group_codes(gold)))[test]
+        found[test] = entry | dict(zip(("only_first", "only_second", "p"), discordant(*tables), strict=True))
+    _write(KEPT / name / "paired.json", {"metric": metric.name, "tests": found})
+
+
+def _write(path: Path, value: Any) -> None:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(json.dumps(value, ensure_ascii=False, separators=(",", ":")) + "\n")
 
 
 def _compact(path: Path) -> str:
@@ -39,7 +88,7 @@ def _compact(path: Path) -> str:
     value = json.loads(path.read_text())
     if path.name == "options.json":
         value.pop("out", None)
-    if path.name == "options.json" and "model" in value:
+    if path.name == "options.json" and value.get("model"):
         value["model"] = "/".join(Path(value["model"]).parts[-2:])
     return json.dumps(value, ensure_ascii=False, separators=(",", ":")) + "\n"
 
@@ -52,8 +101,15 @@ def page() -> str:
 
 def _systems(run: Path) -> Iterator[tuple[str, Path]]:
     seeds = sorted(run.glob("seed-*"))
-    yield from ((folder.name, folder) for folder in seeds) if seeds else [("MiniLM", run)]
-    yield from ((kind, run / "baselines" / kind) for kind in BASELINES if (run / "baselines" / kind).exists())
+    yield from ((folder.name, folder) for folder in seeds) if seeds else [(_name(run), run)]
+    yield from ((folder.name, folder) for folder in sorted(run.glob("baselines/*")))
+
+
+def _name(run: Path) -> str:
+    """The name of a run's model: MiniLM, or that of the run which made it; of a pretraining its preset."""
+    options = _read(run / "options.json")
+    model = options.get("model") or ""
+    return "MiniLM" if "minilm" in model.lower() else Path(model).parent.name if model else options["preset"]
 
 
 def _read(path: Path) -> Any:
@@ -61,7 +117,7 @@ def _read(path: Path) -> Any:
 
 
 def _tests(run: Path) -> list[str]:
-    return [value.split("=", 1)[0] for value in _read(run / "options.json")["test"]]
+    return [value.split("=", 1)[0] for value in _read(run / "options.json").get("test", ["test"])]
 
 
 def _shown(entry: dict[str, Any] | None) -> str:
@@ -71,15 +127,24 @@ def _shown(entry: dict[str, Any] | None) -> str:
 
 
 def scores_table(run: Path) -> str:
-    """Every system on every test set: accuracy, NLL, ECE, and ECE after temperature, with 95% intervals."""
-    rows = ["| test set | n | system | accuracy | NLL | ECE | ECE after temperature |", "|---|---|---|---|---|---|---|"]
-    for test in _tests(run):
-        for name, folder in _systems(run):
-            scores = _read(folder / "scores" / f"{test}.json")
-            after = scores["variants"].get("temperature", {}).get("metrics", {})
-            cells = [_shown(scores["metrics"].get(key)) for key in ("accuracy", "nll", "ece")]
-            rows.append(f"| {test} | {scores['n']:,} | {name} | {' | '.join([*cells, _shown(after.get('ece'))])} |")
+    """Every system on every test set, with 95% intervals: what its card's kind is about, columns of nothing left out."""
+    found = [(t, name, _read(folder / "scores" / f"{t}.json")) for t in _tests(run) for name, folder in _systems(run)]
+    columns = COLUMNS[_read(next(folder for _, folder in _systems(run)) / "card.json")["kind"]]
+    columns = tuple(column for column in columns if any(_entry(scores, column) for _, _, scores in found))
+    heads = [HEADS[key] + (f" after {variant.replace('_', ' ')}" if variant else "") for key, variant in columns]
+    rows = [f"| test set | n | system | {' | '.join(heads)} |", "|---|---|---|" + "---|" * len(heads)]
+    for test, name, scores in found:
+        cells = [_shown(_entry(scores, column)) for column in columns]
+        rows.append(f"| {test} | {scores['n']:,} | {name} | {' | '.join(cells)} |")
     return "\n".join(rows)
+
+
+def _entry(scores: dict[str, Any], column: tuple[str, str]) -> dict[str, Any] | None:
+    """The entry of a column in a scores file, None where it has no such number."""
+    key, variant = column
+    part = scores["variants"].get(variant, {}) if variant else scores
+    entry = part.get("metrics", {}).get(key)
+    return entry if entry and entry["value"] is not None else None
 
 
 def means_table(run: Path) -> str:
@@ -101,13 +166,35 @@ def means_table(run: Path) -> str:
 
 
 def slices_table(run: Path) -> str:
-    """Accuracy by slice on the first test set, the model beside its best-known baseline."""
+    """The main metric by slice on the first test set, the model beside its baselines."""
     test = _tests(run)[0]
+    main = _read(next(folder for _, folder in _systems(run)) / "card.json")["metrics"][0]
     systems = [(name, _read(folder / "scores" / f"{test}.json")) for name, folder in _systems(run)]
     rows = [f"| slice of {test} | n | {' | '.join(name for name, _ in systems)} |", f"|---|---|{'---|' * len(systems)}"]
     for key, part in systems[0][1]["slices"].items():
-        cells = [_shown(scores["slices"].get(key, {}).get("metrics", {}).get("accuracy")) for _, scores in systems]
+        cells = [_shown(scores["slices"].get(key, {}).get("metrics", {}).get(main)) for _, scores in systems]
         rows.append(f"| {key} | {part['n']:,} | {' | '.join(cells)} |")
+    return "\n".join(rows)
+
+
+def curve_table(run: Path) -> str:
+    """The loss on dev while a model was pretrained."""
+    found = _read(run / "evaluations.json")
+    rows = ["| steps | loss a token on dev |", "|---|---|"]
+    return "\n".join([*rows, *(f"| {row['step']:,} | {row['lm_nll']:.3f} |" for row in found)])
+
+
+def paired_table(run: Path) -> str:
+    """What a run gains over another on the same texts."""
+    kept = _read(run / "paired.json")
+    rows = [
+        f"| test set | n | gain in {kept['metric']} | only the first right | only the second | McNemar's exact p |",
+        "|---|---|---|---|---|---|",
+    ]
+    for test, entry in kept["tests"].items():
+        p = "< 0.001" if entry["p"] < 0.001 else f"{entry['p']:.3f}"
+        cells = [_shown(entry), f"{entry['only_first']:,}", f"{entry['only_second']:,}", p]
+        rows.append(f"| {test} | {entry['n'][0]:,} | {' | '.join(cells)} |")
     return "\n".join(rows)
 
 
@@ -141,12 +228,16 @@ TABLES: dict[str, Callable[[Path], str]] = {
     "means": means_table,
     "slices": slices_table,
     "about": about,
+    "curve": curve_table,
+    "paired": paired_table,
 }
 
 
 if __name__ == "__main__":
     if sys.argv[1:2] == ["keep"] and len(sys.argv) == 4:
         keep(Path(sys.argv[2]), sys.argv[3])
+    elif sys.argv[1:2] == ["pair"] and len(sys.argv) == 5:
+        pair(Path(sys.argv[2]), Path(sys.argv[3]), sys.argv[4])
     elif sys.argv[1:] == ["write"]:
         (HERE / "results.md").write_text(page())
     else:
