@@ -127,7 +127,7 @@ def _shown(entry: dict[str, Any] | None) -> str:
 
 
 def scores_table(run: Path) -> str:
-    """Every system on every test set, with 95% intervals: what its card's kind is about, columns of nothing left out."""
+    """Every system on every test set, with 95% intervals; columns in which nothing stands are left out."""
     found = [(t, name, _read(folder / "scores" / f"{t}.json")) for t in _tests(run) for name, folder in _systems(run)]
     columns = COLUMNS[_read(next(folder for _, folder in _systems(run)) / "card.json")["kind"]]
     columns = tuple(column for column in columns if any(_entry(scores, column) for _, _, scores in found))
