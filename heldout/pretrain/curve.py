@@ -15,19 +15,32 @@ def curve(points: Sequence[tuple[int, float]], lines: Mapping[str, float], words
     up = scale([*(loss for _, loss in points), *lines.values()])
     parts = [_level(tick, f"{tick:g}", up, "grid") for tick in up.ticks]
     parts += [_step(tick, across) for tick in across.ticks]
-    for name, value in lines.items():
-        parts.append(_level(value, "", up, "baseline"))
-        parts.append(_text(WIDTH - RIGHT + 6, _y(value, up) + 4, f"{name} {value:.2f}", "start"))
+    parts += [_level(value, "", up, "baseline") for value in lines.values()]
     places = " ".join(f"{_x(step, across)},{_y(loss, up)}" for step, loss in points)
     parts.append(Markup('<polyline class="curve" points="{}"/>').format(places))
+    ends = dict(lines)
     if points:
-        step, loss = points[-1]
+        step, ends["model"] = points[-1]
         dot = Markup('<circle class="mark model" cx="{}" cy="{}" r="4"/>')
-        parts.append(dot.format(_x(step, across), _y(loss, up)))
-        parts.append(_text(WIDTH - RIGHT + 6, _y(loss, up) + 4, f"model {loss:.2f}", "start"))
+        parts.append(dot.format(_x(step, across), _y(ends["model"], up)))
+    named = sorted(ends.items(), key=lambda end: -end[1])
+    for (name, value), y in zip(named, apart([_y(value, up) for _, value in named]), strict=True):
+        parts.append(_text(WIDTH - RIGHT + 6, y + 4, f"{name} {value:.2f}", "start"))
     parts.append(_text(LEFT, HEIGHT - 2, "steps", "start"))
     svg = Markup('<svg viewBox="0 0 {} {}" role="img" aria-label="{}">{}</svg>')
     return svg.format(WIDTH, HEIGHT, words, Markup("").join(parts))
+
+
+def apart(heights: Sequence[float], gap: float = 14) -> list[float]:
+    """Heights of labels from the top down, moved down where one would stand on the one above it.
+
+    >>> apart([10, 15, 60])
+    [10, 24, 60]
+    """
+    placed: list[float] = []
+    for height in heights:
+        placed.append(max(height, placed[-1] + gap) if placed else height)
+    return placed
 
 
 def _x(step: float, across: Scale) -> float:

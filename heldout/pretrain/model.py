@@ -26,9 +26,9 @@ CLASSES: dict[str, Any] = {
 class AtSelected(nn.Module):
     """A language model whose vocabulary logits are computed at the selected positions only.
 
-    Of masked language modelling these are 15%: with a vocabulary of 8,000 and a width of 256 the last matrix costs
-    two thirds of what the four layers do, were it multiplied everywhere. The hook stands before that matrix, so it
-    serves every architecture.
+    Of masked language modelling these are 15%. Measured with the mini preset, 8,000 tokens and rows of 128, in bf16 on
+    one core: 4,700 tokens a second instead of 3,650. The hook stands before the last matrix, so it serves every
+    architecture.
     """
 
     def __init__(self, model: PreTrainedModel) -> None:
