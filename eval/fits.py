@@ -25,7 +25,8 @@ LOWEST, HIGHEST = 0.05, 20.0
 def fit_temperature(card: Card, gold: Sequence[Example], predictions: Sequence[Prediction], split: str) -> Fit:
     """The temperature T in [0.05, 20] whose softmax(log p / T) has the lowest negative log-likelihood on this split.
 
-    Of tags that is the likelihood of words; answers stay, and with them the entities whose confidence it softens.
+    Of tags that is the likelihood of words, most of which are O; answers stay, and with them the entities whose
+    confidence it softens, so it can move the ECE of entities either way.
     The loss is convex in 1/T, so its slope is bisected: deterministic, no step size. ``split`` is the name under which
     the fit says what it was fitted on. Refused where predictions lack scores.
     """
