@@ -52,5 +52,5 @@ def test_every_command_of_the_page_prints_what_the_page_says(
         for command, expected in re.findall(r"^\$ (.*)\n((?:(?!\$ ).*\n)*)", joined, re.MULTILINE):
             assert shell(command, capsys).rstrip() == expected.rstrip(), command
             ran += 1
-    assert ran == 6
-    assert len(blocks("json")) == 5
+    assert ran == 8
+    assert len(blocks("json")) == 11
