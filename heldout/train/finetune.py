@@ -103,7 +103,7 @@ def _train(job: Job, accelerator: Accelerator) -> System:
             evaluate=evaluate,
             evaluate_after=evaluation_steps(plan, options.eval_every),
             save_every=options.save_every,
-            report=lambda done: advance(1, done.words),
+            report=lambda done, before: advance(1, done.words, before),
             say=say if main else lambda message: None,
             resume_hint=job.resume_hint,
         )

@@ -61,7 +61,8 @@ class Session:
     """Everything one training needs besides model, optimizer and accelerator.
 
     ``evaluate`` gives the selection's number on dev for the current weights; it is asked after the steps numbered in
-    ``evaluate_after`` (counted from 1). ``plan_hash`` ties checkpoints to the plan: another plan cannot resume them.
+    ``evaluate_after`` (counted from 1). ``report`` is told of each step, and with how many this life of the run began.
+    ``plan_hash`` ties checkpoints to the plan: another plan cannot resume them.
     """
 
     folder: Path
@@ -72,7 +73,7 @@ class Session:
     evaluate: Callable[[], float]
     evaluate_after: frozenset[int]
     save_every: int
-    report: Callable[[Done], None]
+    report: Callable[[Done, int], None]
     say: Callable[[str], None]
     resume_hint: str
 
@@ -84,12 +85,13 @@ def run(model: nn.Module, optimizer: torch.optim.Optimizer, session: Session, ac
     """
     raw = accelerator.unwrap_model(model)
     state = _resumed(raw, optimizer, session)
-    steps = session.plan[state.step :] if not _given_up(state, session.selection) else []
+    begun = state.step
+    steps = session.plan[begun:] if not _given_up(state, session.selection) else []
     with _interrupts(session.say) as stopped, _loss_log(session.folder, state.step, accelerator.is_main_process) as log:
         for done in train(model, optimizer, steps, session.recipe, accelerator):
             state = replace(state, step=done.step + 1)
             log(done)
-            session.report(done)
+            session.report(done, begun)
             due, stop = state.step in session.evaluate_after, _any(stopped(), accelerator)
             if due:
                 state = state.evaluated(session.evaluate(), session.selection)
