@@ -74,11 +74,10 @@ def tags_gold(where: str, row: Mapping[str, Any], labels: Sequence[str]) -> None
     for word, (before, tag) in enumerate(pairwise([OUTSIDE, *row["gold"]])):
         if not allowed(before, tag):
             raise Refused(f"{where}: the gold of word {word + 1}, {tag!r}, continues nothing; IOB2 begins with B-")
-    text, about = (row.get(key) if isinstance(row.get(key), dict) else {} for key in ("text", "about"))
-    words = text.get("words", row["gold"])
+    words = _field(row, "text", "words", row["gold"])
     if not isinstance(words, list) or len(words) != len(row["gold"]) or not all(isinstance(w, str) for w in words):
         raise Refused(f'{where}: "words" must be a list of {len(row["gold"])} strings, one for each tag of gold')
-    unseen = about.get("unseen", [])
+    unseen = _field(row, "about", "unseen", [])
     if not isinstance(unseen, list) or not all(map(_place, unseen)):
         raise Refused(f'{where}: "unseen" must list the first words of entities, from 0, got {unseen!r:.40}')
 
@@ -97,6 +96,12 @@ def tags_prediction(where: str, row: Mapping[str, Any], labels: Sequence[str]) -
     types = {tag[2:] for tag in labels if tag != OUTSIDE}
     for entity in entities or ():
         _check_entity(where, entity, n, types)
+
+
+def _field(row: Mapping[str, Any], key: str, name: str, default: Any) -> Any:
+    """A field of the row's text or about, which reading gold checks to be objects once this is through."""
+    inside = row.get(key)
+    return inside.get(name, default) if isinstance(inside, dict) else default
 
 
 def _check_tags(where: str, key: str, tags: Any, labels: Sequence[str]) -> None:
