@@ -18,6 +18,7 @@ import numpy as np
 from heldout.data import golds
 from heldout.data.duplicates import counted, fold_field
 from heldout.data.files import stem
+from heldout.data.names import apart
 from heldout.data.prepare import load
 from heldout.data.sources import Loaded, SourceOptions, refuse_idle_labels
 from heldout.data.task import load_task
@@ -60,15 +61,8 @@ def check(task: str, sources: Sequence[str], options: SourceOptions, seed: int =
 
 def _names(sources: Sequence[str]) -> dict[str, str]:
     """A short name for each source, the NAME of NAME:VALUE options: its file's, numbered where doubled."""
-    named: dict[str, str] = {}
-    for source in sources:
-        base = stem(Path(source)).replace(":", "-") or "data"
-        name, number = base, 1
-        while name in named:
-            number += 1
-            name = f"{base}-{number}"
-        named[name] = source
-    return named
+    bases = [stem(Path(source)).replace(":", "-") or "data" for source in sources]
+    return dict(zip(apart(bases), sources, strict=True))
 
 
 def _describe(split: Loaded) -> dict[str, Any]:

@@ -78,15 +78,10 @@ def sources_by_name(sources: Sequence[str]) -> dict[str, str]:
     >>> sources_by_name(["a/train.txt.gz", "b/train.jsonl", "speeches.zip"])
     {'train': 'a/train.txt.gz', 'train-2': 'b/train.jsonl', 'speeches': 'speeches.zip'}
     """
-    named: dict[str, str] = {}
-    for source in sources:
-        base = stem(Path(source).with_suffix("") if source.endswith(".zip") else Path(source)).replace(":", "-")
-        name, number = base, 1
-        while name in named:
-            number += 1
-            name = f"{base}-{number}"
-        named[name] = source
-    return named
+    bases = [
+        stem(Path(one).with_suffix("") if one.endswith(".zip") else Path(one)).replace(":", "-") for one in sources
+    ]
+    return dict(zip(names_.apart(bases), sources, strict=True))
 
 
 def size(sources: Sequence[str]) -> int:

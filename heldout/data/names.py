@@ -43,6 +43,22 @@ def scoped(values: Sequence[str], name: str, names: Collection[str]) -> list[str
     return everyone + own
 
 
+def apart(names: Sequence[str]) -> list[str]:
+    """The names, numbered from the second on where one comes again.
+
+    >>> apart(["train", "test", "train"])
+    ['train', 'test', 'train-2']
+    """
+    found: list[str] = []
+    for base in names:
+        name, number = base, 1
+        while name in found:
+            number += 1
+            name = f"{base}-{number}"
+        found.append(name)
+    return found
+
+
 def pairs(flag: str, values: Sequence[str], name: str, names: Collection[str]) -> dict[str, str]:
     """FROM=TO values as a mapping; Refused where the = or the FROM is missing."""
     found = {}

@@ -81,9 +81,7 @@ def _parse(tag: str, where: Where, sentence: int, word: int) -> Parsed:
     if not tag:
         raise Refused(f"{where(sentence, word)}: the word has no tag; give every word one, O where it is no entity")
     if "," in tag and all(part == OUTSIDE or PREFIXED.fullmatch(part.strip()) for part in tag.split(",")):
-        raise Refused(
-            f"{where(sentence, word)}: {tag!r} is several tags of one word; give one tag a word"
-        )
+        raise Refused(f"{where(sentence, word)}: {tag!r} is several tags of one word; give one tag a word")
     return _split(tag)
 
 

@@ -90,17 +90,7 @@ def load_model(
             config.problem_type = "single_label_classification"
         if attention_dropout is not None:
             _set_attention_dropout(config, attention_dropout, source)
-        torch.manual_seed(seed)
-        model, info = auto_class.from_pretrained(
-            source.name,
-            config=config,
-            use_safetensors=True,
-            dtype=torch.float32,
-            trust_remote_code=source.trust_remote_code,
-            ignore_mismatched_sizes=not same,
-            output_loading_info=True,
-        )
-    assert isinstance(model, PreTrainedModel)
+        model, info = _loaded(auto_class, source, config, seed, ignore_mismatched_sizes=not same)
     lacking = {*info["missing_keys"], *(row[0] for row in info["mismatched_keys"])}
     _check_weights(model, lacking, source, head_may_lack=labels is not None)
     if not same and _head_names(model) - lacking:
@@ -123,18 +113,27 @@ def load_with_fresh_head(
         config = AutoConfig.from_pretrained(source.name, trust_remote_code=source.trust_remote_code)
         if attention_dropout is not None:
             _set_attention_dropout(config, attention_dropout, source)
-        torch.manual_seed(seed)
-        model, info = auto_class.from_pretrained(
-            source.name,
-            config=config,
-            use_safetensors=True,
-            dtype=torch.float32,
-            trust_remote_code=source.trust_remote_code,
-            output_loading_info=True,
-        )
-    assert isinstance(model, PreTrainedModel)
+        model, info = _loaded(auto_class, source, config, seed)
     _check_weights(model, info["missing_keys"], source, head_may_lack=True)
     return model, sorted(info["missing_keys"])
+
+
+def _loaded(
+    auto_class: Any, source: Source, config: Any, seed: int, *, ignore_mismatched_sizes: bool = False
+) -> tuple[PreTrainedModel, dict[str, Any]]:
+    """The model in fp32 from safetensors, what its file lacks drawn from ``seed``, and transformers' account of that."""
+    torch.manual_seed(seed)
+    model, info = auto_class.from_pretrained(
+        source.name,
+        config=config,
+        use_safetensors=True,
+        dtype=torch.float32,
+        trust_remote_code=source.trust_remote_code,
+        ignore_mismatched_sizes=ignore_mismatched_sizes,
+        output_loading_info=True,
+    )
+    assert isinstance(model, PreTrainedModel)
+    return model, info
 
 
 def label_names(model: PreTrainedModel) -> list[str]:
