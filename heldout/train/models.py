@@ -121,7 +121,7 @@ def load_with_fresh_head(
 def _loaded(
     auto_class: Any, source: Source, config: Any, seed: int, *, ignore_mismatched_sizes: bool = False
 ) -> tuple[PreTrainedModel, dict[str, Any]]:
-    """The model in fp32 from safetensors, what its file lacks drawn from ``seed``, and transformers' account of that."""
+    """The model in fp32 from safetensors, what it lacks drawn from ``seed``, and transformers' account of that."""
     torch.manual_seed(seed)
     model, info = auto_class.from_pretrained(
         source.name,
