@@ -1,6 +1,7 @@
 """Differences with intervals: on one data set (the same bootstrap draws for both sides) and between two of them."""
 
 from collections.abc import Hashable, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any, TypeVar
 
 import numpy as np
@@ -27,9 +28,39 @@ Side = tuple[Table, IntArray]
 Key = TypeVar("Key", bound=Hashable)
 
 
+@dataclass(frozen=True)
+class Resampled:
+    """One side of a drop: a data set's table, the replicates of each metric that it has, and its units."""
+
+    table: Table
+    metrics: tuple[Metric, ...]
+    drawn: Mapping[str, FloatArray]
+    units: int
+
+
+def resampled(
+    card: Card,
+    scored: Scored,
+    metrics: Sequence[Metric] | None = None,
+    *,
+    replicates: int = REPLICATES,
+    seed: int = 0,
+    stream: int = 0,
+    bins: int = BINS,
+) -> Resampled:
+    """A data set resampled for its drops: those of these metrics (by default the card's) that it has."""
+    table = tabulate(card, *scored, bins=bins)
+    wanted = chosen(card, table) if metrics is None else metrics
+    able = tuple(m for m in wanted if not m.lacking(table) and m.count(table))
+    sampling = Sampling(len(table), group_codes(scored[0]), replicates, seed, stream)
+    bundle = Bundle(np.arange(len(table)), [Statistic(m.columns(table), m.value) for m in able], sampling)
+    drawn = bootstrap([bundle], sampling)[0]
+    return Resampled(table, able, {m.name: side for m, side in zip(able, drawn, strict=True)}, sampling.units)
+
+
 def domain_drop(
     card: Card,
-    first: Scored,
+    first: Scored | Resampled,
     other: Scored,
     *,
     replicates: int = REPLICATES,
@@ -39,21 +70,17 @@ def domain_drop(
     """How much of each of the card's metrics is lost from one data set to another: value on first − value on other.
 
     Positive is a drop (of an error such as nll: an improvement). The two sets are resampled independently, each with
-    its groups whole. Metrics that need scores, or examples of a kind, are left out where a set lacks them.
+    its groups whole. Metrics that need scores, or examples of a kind, are left out where a set lacks them. Of several
+    drops from one set, that set is resampled once and for all (25,000 texts take 4 s).
     """
-    tables = [tabulate(card, gold, predictions, bins=bins) for gold, predictions in (first, other)]
-    able = [m for m in chosen(card, tables[0]) if not any(m.lacking(t) for t in tables)]
-    metrics = [m for m in able if all(m.count(table) for table in tables)]
-    drawn, units = [], []
-    for stream, ((gold, _), table) in enumerate(zip((first, other), tables, strict=True)):
-        sampling = Sampling(len(gold), group_codes(gold), replicates, seed, stream)
-        statistics = [Statistic(metric.columns(table), metric.value) for metric in metrics]
-        drawn.append(bootstrap([Bundle(np.arange(len(table)), statistics, sampling)], sampling)[0])
-        units.append(sampling.units)
+    if not isinstance(first, Resampled):
+        first = resampled(card, first, replicates=replicates, seed=seed, bins=bins)
+    second = resampled(card, other, first.metrics, replicates=replicates, seed=seed, stream=1, bins=bins)
     method = f"two independent percentile bootstraps 95%, {replicates} replicates, seed {seed}"
+    sides, units = (first, second), (first.units, second.units)
     return {
-        metric.name: _entry(metric, tables, [side[i] for side in drawn], units, method)
-        for i, metric in enumerate(metrics)
+        m.name: _entry(m, [side.table for side in sides], [side.drawn[m.name] for side in sides], units, method)
+        for m in second.metrics
     }
 
 

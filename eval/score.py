@@ -2,7 +2,7 @@
 
 import hashlib
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -10,7 +10,7 @@ from heldout.errors import Refused
 from heldout.eval import metrics as metric_folder
 from heldout.eval import slices as slice_folder
 from heldout.eval.decodings import decodings
-from heldout.eval.differences import domain_drop
+from heldout.eval.differences import Resampled, domain_drop, resampled
 from heldout.eval.evaluate import PLAIN, Entries, evaluate
 from heldout.eval.fits import BEST_ON_THIS, FITTERS
 from heldout.eval.permuted import below_chance
@@ -124,13 +124,19 @@ def _provenance(fit: Fit, gold_hash: str) -> dict[str, Any]:
 
 
 def score_run(
-    folder: Path, data: str | None = None, *, replicates: int = REPLICATES, seed: int = 0, bins: int = BINS
+    folder: Path,
+    data: str | None = None,
+    *,
+    replicates: int = REPLICATES,
+    seed: int = 0,
+    bins: int = BINS,
+    say: Callable[[str], None] = lambda name: None,
 ) -> dict[str, dict[str, Any]]:
     """Score the data sets of a run folder (or the one named ``data``); returns them by name, tests first, dev last.
 
     What is fitted for the card's kind (FITTERS) is fitted on dev where dev's predictions have the scores for it; it is
     kept in fits/, the ledger says what it was fitted on, and each scores/NAME.json shows its effect. A shifted test set
-    also has the "drop" from the first.
+    also has the "drop" from the first. ``say`` is told the name of each set before it is scored.
     It writes: call it with the folder's lock held (runs.writing, runs.holding).
     """
     refuse_no_run(folder)
@@ -140,8 +146,10 @@ def score_run(
     fits, notes = _fitted(folder, card)
     ledger = _ledger(folder)
     first = names_of(folder)[0]
-    scored = {}
+    scored: dict[str, dict[str, Any]] = {}
+    drops_from: Resampled | None = None
     for name in names:
+        say(name)
         gold, predictions = read[name]
         row = score(card, gold, predictions, data=name, fits=fits, replicates=replicates, seed=seed, bins=bins)
         row["notes"] += notes
@@ -154,8 +162,11 @@ def score_run(
                 read[first] = read_data(folder, first, card)
             row["drop"] = {"from": first, "metrics": {}}
             if first in read:
-                drop = domain_drop(card, read[first], (gold, predictions), replicates=replicates, seed=seed, bins=bins)
-                row["drop"] |= {"inputs_hash": inputs_hash(card, *read[first]), "metrics": drop}
+                if drops_from is None:
+                    drops_from = resampled(card, read[first], replicates=replicates, seed=seed, bins=bins)
+                drop = domain_drop(card, drops_from, (gold, predictions), replicates=replicates, seed=seed, bins=bins)
+                hashed = scored[first]["inputs_hash"] if first in scored else inputs_hash(card, *read[first])
+                row["drop"] |= {"inputs_hash": hashed, "metrics": drop}
         write_json(folder / "scores" / f"{name}.json", row)
         scored[name] = row
     return scored

@@ -51,7 +51,7 @@ def run(options: Options) -> int:
     """Score and print; 0 when done."""
     if options.bins < 1 or options.seed < 0:
         raise Refused("--bins must be at least 1 and --seed at least 0")
-    settings = {"replicates": options.replicates, "seed": options.seed, "bins": options.bins}
+    settings: dict[str, Any] = {"replicates": options.replicates, "seed": options.seed, "bins": options.bins}
     card = {"--card": options.card} if options.task is None else {}
     files = card | {"--gold": options.gold, "--predictions": options.predictions}
     if options.run:

@@ -23,7 +23,7 @@ The words were tuned once, on the first 100 only; the last 100 say what to expec
 import json
 import re
 from collections.abc import Iterator, Sequence, Set
-from functools import cache
+from functools import cache, lru_cache
 from pathlib import Path
 from typing import Any
 
@@ -100,8 +100,14 @@ def _phrases(key: str) -> Phrases:
     return found
 
 
+@lru_cache(maxsize=2**16)
+def _part(text: str) -> str:
+    """Every system on a set asks it of the same texts: five systems on IMDb's 25,000 take 10 s instead of 50."""
+    return IN_SCOPE if in_scope(text) else REST
+
+
 def _value(example: Example, prediction: Prediction) -> str:
-    return IN_SCOPE if in_scope(text_of(example.text)) else REST
+    return _part(text_of(example.text))
 
 
 SLICE = Slice("negation", _value, order=(IN_SCOPE, REST))
