@@ -11,9 +11,10 @@ from markupsafe import Markup
 
 from heldout import __version__
 from heldout.eval.report.comparisons import compare
-from heldout.eval.report.inputs import Inputs, read_inputs
+from heldout.eval.report.inputs import Inputs, Say, quiet, read_inputs
 from heldout.eval.report.mistakes import SHOWN, most_confident
 from heldout.eval.report.page import make_page
+from heldout.eval.report.tables import slice_name
 from heldout.eval.report.wording import visible
 from heldout.eval.slices import Slice, chosen
 from heldout.eval.statistics import REPLICATES
@@ -22,15 +23,22 @@ from heldout.records import Example, Prediction
 HERE = Path(__file__).parent
 
 
-def build(folders: Sequence[Path], *, text: bool = True, shown: int = SHOWN, replicates: int = REPLICATES) -> str:
+def build(
+    folders: Sequence[Path],
+    *,
+    text: bool = True,
+    shown: int = SHOWN,
+    replicates: int = REPLICATES,
+    say: Say = quiet,
+) -> str:
     """The report of one or more run folders as one HTML page that loads nothing from anywhere.
 
     Missing scores are computed and written to the run folders; ``replicates`` is for those and for the paired
     differences. ``text=False`` leaves example texts out; ``shown`` bounds the mistakes that are listed.
-    Refused where the folders hold no test set or do not belong together.
+    ``say`` is told what is being computed. Refused where the folders hold no test set or do not belong together.
     """
-    inputs = read_inputs(folders, replicates)
-    found = compare(inputs, replicates)
+    inputs = read_inputs(folders, replicates, say)
+    found = compare(inputs, replicates, say)
     wrong = most_confident(inputs, _slicer(inputs), text=text, limit=shown)
     return render(make_page(inputs, found, wrong, text=text))
 
@@ -70,6 +78,6 @@ def _slicer(inputs: Inputs) -> Any:
 
     def slices_of(example: Example, prediction: Prediction) -> list[str]:
         values = [(s.name, s.value(example, prediction)) for s in slices]
-        return [f"{name}: {value}" for name, value in values if value is not None]
+        return [slice_name(f"{name}={value}") for name, value in values if value is not None]
 
     return slices_of

@@ -1,4 +1,6 @@
-"""Reliability diagrams of the main system before and after temperature, and what temperature does to each set."""
+"""Reliability diagrams of the main system before and after temperature, what temperature does to each set, and what
+answering only the surest gives.
+"""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -7,17 +9,20 @@ from typing import Any
 import numpy as np
 from markupsafe import Markup
 
+from heldout.eval.fits import FITTERS
+from heldout.eval.metrics import find
 from heldout.eval.metrics.ece import binned
 from heldout.eval.report.charts import Bin, reliability
+from heldout.eval.report.coverage_curves import Curves, curves_of
 from heldout.eval.report.inputs import DataSet, Inputs
+from heldout.eval.report.kinds import view_of, words_of
 from heldout.eval.report.tables import Cell, HtmlTable, Row, bins_table, metric_cell, slice_name
 from heldout.eval.report.wording import bounded, count, listed, measure, title
 from heldout.eval.score import DEV
 from heldout.eval.statistics import group_codes, wilson
-from heldout.eval.table import BINS, Table
+from heldout.eval.table import Table
 from heldout.eval.tabulate import tabulate
 from heldout.fits import apply
-from heldout.records import Prediction
 
 TEMPERATURE = "temperature"
 SHOWN = ("ece", "nll", "brier")
@@ -42,32 +47,43 @@ class Panel:
 
 @dataclass(frozen=True)
 class Calibration:
-    """The section: a note, a panel a test set, and the table of metrics before and after."""
+    """The section: a note, a panel a test set, the tables of metrics before and after, and risk against coverage."""
 
     note: str
     panels: tuple[Panel, ...]
-    table: HtmlTable | None
+    table: HtmlTable | None = None
     by_slice: HtmlTable | None = None
+    curves: tuple[Curves, ...] = ()
 
 
 def calibration(inputs: Inputs) -> Calibration:
     """The calibration of the main system; a note alone where its predictions hold no scores."""
     panels = tuple(panel for data in inputs.tests if (panel := _panel(inputs, data)))
+    main, curves = inputs.main, curves_of(inputs)
     if not panels:
-        return Calibration(
-            f"{inputs.main.name} gives no scores: how far to trust its answers cannot be told.", (), None
-        )
-    fit = inputs.main.fits.get(TEMPERATURE)
+        return Calibration(f"{main.name} gives no scores: how far to trust its answers cannot be told.", (), None)
     note = (
-        f"What the confidence of {inputs.main.name} is worth: of its answers given with 80% confidence, 80% should be "
-        "right. Points below the dashed line are overconfident; bars count answers; lines are 95% Wilson intervals"
+        f"What the confidence of {main.name} is worth: {view_of(inputs).trust} Points below the dashed line are "
+        f"overconfident; bars count {words_of(inputs).events}; lines are 95% Wilson intervals{_left_out(inputs)}."
     )
+    if TEMPERATURE in main.fits:
+        return Calibration(note, panels, _sets_table(inputs), _slices_table(inputs), curves)
+    if TEMPERATURE not in FITTERS.get(inputs.card.kind, {}):
+        return Calibration(note, panels, curves=curves)
+    notes = [said for data in inputs.tests for said in main.scores.get(data.name, {}).get("notes", [])]
+    why = [said for said in notes if said.startswith("No temperature")]
+    return Calibration(f"{note} {' '.join(dict.fromkeys(why)) or 'No temperature was fitted.'}", panels, curves=curves)
+
+
+def _left_out(inputs: Inputs) -> str:
+    """Where the diagrams have no intervals, and why."""
+    words = words_of(inputs)
+    if view_of(inputs).clustered:
+        return f", left out here, since {words.events} of one {words.one} don't vary alone"
     grouped = [data.name for data in inputs.tests if is_grouped(data)]
-    note += f", left out on {listed(grouped)}, whose texts come in groups and don't vary alone." if grouped else "."
-    if fit is None:
-        notes = [said for data in inputs.tests for said in inputs.main.scores.get(data.name, {}).get("notes", [])]
-        return Calibration(f"{note} {' '.join(dict.fromkeys(notes)) or 'No temperature was fitted.'}", panels, None)
-    return Calibration(note, panels, _sets_table(inputs), _slices_table(inputs))
+    if not grouped:
+        return ""
+    return f", left out on {listed(grouped)}, whose {words.many} come in groups and don't vary alone"
 
 
 def is_grouped(data: DataSet) -> bool:
@@ -91,38 +107,43 @@ def reliability_bins(answers: Table, *, grouped: bool = False) -> list[Bin]:
 
 
 def answers_of(inputs: Inputs, data: DataSet) -> Table | None:
-    """The main system's answers to a set as arrays; None where it has none, or none with scores."""
-    predictions = inputs.main.predictions.get(data.name)
-    return _scored(inputs, data, predictions) if predictions else None
-
-
-def _scored(inputs: Inputs, data: DataSet, predictions: Sequence[Prediction]) -> Table | None:
-    bins = (_metrics(inputs, data.name).get("ece") or {}).get("bins", BINS)
-    answers = tabulate(inputs.card, data.examples, predictions, bins=bins)
-    return answers if answers.scored else None
+    """The main system's answers to a set as arrays; None where it has none, or none with a confidence."""
+    if data.name not in inputs.main.predictions:
+        return None
+    answers = inputs.table(inputs.main, data)
+    ece = find("ece")
+    return None if inputs.card.kind not in ece.kinds or ece.lacking(answers) else answers
 
 
 def _panel(inputs: Inputs, data: DataSet) -> Panel | None:
     before = answers_of(inputs, data)
-    if before is None:
+    if before is None or not len(before.events.confidence):
         return None
-    sides = [("before", reliability_bins(before, grouped=is_grouped(data)), _metrics(inputs, data.name).get("ece"))]
-    fit = inputs.main.fits.get(TEMPERATURE)
-    if fit is not None:
-        after = _scored(inputs, data, apply(fit, inputs.main.predictions[data.name]))
-        assert after is not None
-        ece = variant(inputs, data.name).get("metrics", {}).get("ece")
-        sides.append(("after", reliability_bins(after, grouped=is_grouped(data)), ece))
+    alone = not (is_grouped(data) or view_of(inputs).clustered)
+    sides = [("before", before, _metrics(inputs, data.name).get("ece"))]
+    fit, after = inputs.main.fits.get(TEMPERATURE), variant(inputs, data.name)
+    if fit is not None and after:
+        softened = apply(fit, inputs.main.predictions[data.name])
+        table = tabulate(inputs.card, data.examples, softened, bins=before.bins)
+        sides.append(("after", table, after.get("metrics", {}).get("ece")))
+    binned_sides = [(name, reliability_bins(table, grouped=not alone)) for name, table, _ in sides]
     drawn = tuple(
         Side(
             reliability(bins, f"reliability of {inputs.main.name} on {data.name}, {name} temperature"),
-            (f"{name.capitalize()} temperature: " if fit is not None else "")
-            + f"ECE {measure('ece', bounded(ece)[0])} (debiased {measure('ece', (ece or {}).get('debiased'))}), "
-            f"{count(len(before.events.confidence))} answers",
+            (f"{name.capitalize()} temperature: " if len(sides) > 1 else "") + _ece(inputs, ece, table),
         )
-        for name, bins, ece in sides
+        for (name, table, ece), (_, bins) in zip(sides, binned_sides, strict=True)
     )
-    return Panel(data.name, drawn, bins_table([(name, bins) for name, bins, _ in sides]))
+    return Panel(data.name, drawn, bins_table(binned_sides, words_of(inputs).events))
+
+
+def _ece(inputs: Inputs, ece: Any, answers: Table) -> str:
+    """An ECE with its debiased value and how many answers it is of; the number of answers alone where there is none."""
+    n = f"{count(len(answers.events.confidence))} {words_of(inputs).events}"
+    if ece is None:
+        return n
+    debiased = measure("ece", ece.get("debiased"))
+    return f"ECE {measure('ece', bounded(ece)[0])} (debiased {debiased}), {n}"
 
 
 def _metrics(inputs: Inputs, data: str) -> Mapping[str, Any]:
@@ -136,34 +157,42 @@ def variant(inputs: Inputs, data: str) -> Mapping[str, Any]:
     return found
 
 
-def _heads(first: str) -> tuple[str, ...]:
-    return (first, "n", *(f"{title(m)} {when}" for m in SHOWN for when in ("before", "after")), "ECE of chance alone")
+def _shown(inputs: Inputs) -> list[str]:
+    """The metrics of SHOWN that the main system has."""
+    return [m for m in SHOWN if any(m in scores.get("metrics", {}) for scores in inputs.main.scores.values())]
+
+
+def _heads(first: str, shown: Sequence[str]) -> tuple[str, ...]:
+    return (first, "n", *(f"{title(m)} {when}" for m in shown for when in ("before", "after")), "ECE of chance alone")
 
 
 def _sets_table(inputs: Inputs) -> HtmlTable:
     """ECE, NLL and Brier score of every set, as answered and after temperature."""
-    rows = []
+    rows, shown = [], _shown(inputs)
     for data in [*(test.name for test in inputs.tests), DEV]:
         if data in inputs.main.scores:
             badges = ("fitted on",) if variant(inputs, data).get("in_sample") else ()
-            rows.append(_row(data, inputs.main.scores[data], variant(inputs, data), badges))
-    return HtmlTable(_heads("set"), tuple(rows))
+            rows.append(_row(data, inputs.main.scores[data], variant(inputs, data), badges, shown))
+    return HtmlTable(_heads("set", shown), tuple(rows))
 
 
 def _slices_table(inputs: Inputs) -> HtmlTable:
     """The same for every slice of the test sets."""
+    shown = _shown(inputs)
     rows = [
-        _row(f"{data.name}, {slice_name(key)}", inputs.main.scores[data.name].get("slices", {}).get(key, {}), part, ())
+        _row(f"{data.name}, {slice_name(key)}", before.get("slices", {}).get(key, {}), part, (), shown)
         for data in inputs.tests
-        if data.name in inputs.main.scores
+        if (before := inputs.main.scores.get(data.name)) is not None
         for key, part in variant(inputs, data.name).get("slices", {}).items()
     ]
-    return HtmlTable(_heads("set and slice"), tuple(rows))
+    return HtmlTable(_heads("set and slice", shown), tuple(rows))
 
 
-def _row(name: str, before: Mapping[str, Any], after: Mapping[str, Any], badges: tuple[str, ...]) -> Row:
+def _row(
+    name: str, before: Mapping[str, Any], after: Mapping[str, Any], badges: tuple[str, ...], shown: Sequence[str]
+) -> Row:
     sides = [part.get("metrics", {}) for part in (before, after)]
-    cells = [metric_cell(metric, side.get(metric)) for metric in SHOWN for side in sides]
+    cells = [metric_cell(metric, side.get(metric)) for metric in shown for side in sides]
     expected = (sides[1].get("ece") or {}).get("expected_if_calibrated") or {}
     chance = Cell(measure("ece", expected.get("value")), f"95% below {measure('ece', expected.get('high'))}")
     size = Cell(count(before["n"]) if "n" in before else "–")

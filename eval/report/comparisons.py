@@ -10,12 +10,17 @@ from typing import Any
 
 from heldout.eval.differences import Side, differences, discordant
 from heldout.eval.metrics import find
-from heldout.eval.report.inputs import DataSet, Inputs, System
+from heldout.eval.report.inputs import DataSet, Inputs, Say, System, quiet
+from heldout.eval.report.tables import metric_of
 from heldout.eval.report.wording import Bounded, bounded
 from heldout.eval.score import DEV
 from heldout.eval.slices import cut
 from heldout.eval.statistics import FEW, REPLICATES, Sampling, group_codes
-from heldout.eval.tabulate import tabulate
+
+#: Two sides of one difference.
+Pair = tuple[Side, Side]
+#: The part that the others of a slice are set against, where it has another name than rest.
+RESTS = {"pair_negation": "neither"}
 
 
 @dataclass(frozen=True)
@@ -46,8 +51,8 @@ class Comparisons:
     methods: Mapping[str, str] = field(default_factory=dict)
 
 
-def compare(inputs: Inputs, replicates: int = REPLICATES) -> Comparisons:
-    """Every comparison of the report, from gold and predictions."""
+def compare(inputs: Inputs, replicates: int = REPLICATES, say: Say = quiet) -> Comparisons:
+    """Every comparison of the report, from gold and predictions; ``say`` is told of each set first."""
     best, reason = best_baseline(inputs)
     others = tuple(
         s for s in inputs.systems[1:] if not s.baseline and not (s.seed_of and s.seed_of == inputs.main.seed_of)
@@ -56,6 +61,7 @@ def compare(inputs: Inputs, replicates: int = REPLICATES) -> Comparisons:
     gaps: dict[tuple[str, str], Bounded] = {}
     methods = {}
     for data in inputs.tests:
+        say(f"comparing on {data.name}")
         sampling = Sampling(len(data.examples), group_codes(data.examples), replicates)
         methods[data.name] = sampling.method
         lift_pairs = {
@@ -64,10 +70,25 @@ def compare(inputs: Inputs, replicates: int = REPLICATES) -> Comparisons:
             for key, pair in _against(inputs, data, other).items()
         }
         gap_pairs = _against_rest(inputs, data) if data is inputs.tests[0] else {}
-        found = differences({**lift_pairs, **gap_pairs}, find(inputs.metric), sampling)
+        found = _differences(inputs, data, lift_pairs, gap_pairs, sampling)
         lifts |= {key: _lift(found[key], pair) for key, pair in lift_pairs.items()}
         gaps |= {key: _told(found[key]) for key in gap_pairs}
     return Comparisons(best, reason, others, lifts, gaps, _drops(inputs), methods)
+
+
+def _differences(
+    inputs: Inputs, data: DataSet, lifts: Mapping[Any, Pair], gaps: Mapping[Any, Pair], sampling: Sampling
+) -> dict[Any, dict[str, Any]]:
+    """The differences of all pairs, each in the metric that is read of its slice."""
+    by_metric: dict[str, dict[Any, Pair]] = {inputs.metric: dict(gaps)}
+    scores = inputs.main.scores.get(data.name, {})
+    for key, pair in lifts.items():
+        by_metric.setdefault(metric_of(inputs, scores, key[2]), {})[key] = pair
+    return {
+        key: entry
+        for metric, pairs in by_metric.items()
+        for key, entry in differences(pairs, find(metric), sampling).items()
+    }
 
 
 def best_baseline(inputs: Inputs) -> tuple[System | None, str]:
@@ -89,7 +110,7 @@ def _sides(inputs: Inputs, data: DataSet, system: System) -> dict[str, Side]:
     predictions = system.predictions.get(data.name)
     if predictions is None:
         return {}
-    table = tabulate(inputs.card, data.examples, predictions)
+    table = inputs.table(system, data)
     if find(inputs.metric).lacking(table):
         return {}
     pairs = list(zip(data.examples, predictions, strict=True))
@@ -97,20 +118,21 @@ def _sides(inputs: Inputs, data: DataSet, system: System) -> dict[str, Side]:
     return {key: (part.table, part.rows) for key, part in parts.items() if not part.of_system}
 
 
-def _against(inputs: Inputs, data: DataSet, other: System) -> dict[str, tuple[Side, Side]]:
+def _against(inputs: Inputs, data: DataSet, other: System) -> dict[str, Pair]:
     """The main system and another on a set and its slices."""
     sides = [_sides(inputs, data, system) for system in (inputs.main, other)]
     return {key: (side, sides[1][key]) for key, side in sides[0].items() if key in sides[1]}
 
 
-def _against_rest(inputs: Inputs, data: DataSet) -> dict[tuple[str, str], tuple[Side, Side]]:
-    """Where a slice has a part named rest: each other part of it and the rest, both of the main system."""
+def _against_rest(inputs: Inputs, data: DataSet) -> dict[tuple[str, str], Pair]:
+    """Where a slice has a part that is the rest: each other part of it and the rest, both of the main system."""
     sides = _sides(inputs, data, inputs.main)
-    rests = {key: f"{key.split('=')[0]}=rest" for key in sides}
+    names = {key: key.split("=")[0] for key in sides}
+    rests = {key: f"{name}={RESTS.get(name, 'rest')}" for key, name in names.items()}
     return {(k, rest): (sides[k], sides[rest]) for k, rest in rests.items() if k != rest and rest in sides}
 
 
-def _lift(entry: Mapping[str, Any], pair: tuple[Side, Side]) -> Lift:
+def _lift(entry: Mapping[str, Any], pair: Pair) -> Lift:
     first, second = (table.take(rows) for table, rows in pair)
     return Lift(bounded(entry), *discordant(first, second))
 

@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from heldout.eval.report.inputs import Inputs, System
+from heldout.eval.report.kinds import words_of
 from heldout.eval.report.tables import Cell, HtmlTable, Row
 from heldout.eval.report.wording import count, percent
 from heldout.eval.score import DEV
@@ -22,7 +23,7 @@ def splits_table(inputs: Inputs) -> HtmlTable:
             Cell(", ".join(map(str, split.get("cleaning", []))) or "none", long=True),
         )
         rows.append(Row(name, cells, ("used for choices",) if name == DEV else ()))
-    heads = ("split", "source", "texts used", "labels", "dropped", "noticed, kept", "cleaning")
+    heads = ("split", "source", f"{words_of(inputs).many} used", "labels", "dropped", "noticed, kept", "cleaning")
     return HtmlTable(heads, tuple(rows), prose=True)
 
 
@@ -34,7 +35,7 @@ def _counts(counts: Any, none: str = "") -> str:
 def overlap_table(inputs: Inputs) -> HtmlTable:
     """How many texts of one split also stand in another; pairs of splits that share none are left out."""
     rows = [Row(pair, (Cell(count(n)),)) for pair, n in inputs.main.ledger.overlap.items() if n]
-    return HtmlTable(("split / split", "texts of the second in the first"), tuple(rows))
+    return HtmlTable(("split / split", f"{words_of(inputs).many} of the second in the first"), tuple(rows))
 
 
 def overlap_note(inputs: Inputs) -> str:
@@ -50,7 +51,7 @@ def overlap_note(inputs: Inputs) -> str:
 
 def coverage_table(inputs: Inputs) -> HtmlTable:
     """What each system read of each set: texts cut, and tokens lost of all tokens."""
-    rows = []
+    rows, many = [], words_of(inputs).many
     for system in inputs.systems:
         for data in inputs.tests:
             predictions = system.predictions.get(data.name)
@@ -67,7 +68,7 @@ def coverage_table(inputs: Inputs) -> HtmlTable:
                 Cell(f"{count(lost)} of {count(tokens)}", percent(lost / tokens)) if tokens else Cell("not recorded"),
             )
             rows.append(Row(f"{system.name} on {data.name}", cells))
-    return HtmlTable(("system and set", "texts answered", "texts cut", "tokens lost"), tuple(rows))
+    return HtmlTable(("system and set", f"{many} answered", f"{many} cut", "tokens lost"), tuple(rows))
 
 
 def cut_texts(system: System, data: str) -> tuple[int, int]:

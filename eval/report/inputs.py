@@ -3,23 +3,32 @@
 A run brings its RUN/baselines/* with it; a folder of several seeds brings its seed-*/ children.
 """
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
 from heldout.errors import Refused
 from heldout.eval.score import DEV, inputs_hash, read_answers, score_run
 from heldout.eval.statistics import REPLICATES
+from heldout.eval.table import BINS, Table
+from heldout.eval.tabulate import tabulate
 from heldout.fits import Fit, able, read_fit
 from heldout.ledger import Ledger, read_ledger
 from heldout.records import Card, Example, Prediction, content_hash, read_card, read_gold
 from heldout.runs import holding, read_json
 
+#: Hears what is being done.
+Say = Callable[[str], None]
 #: What scores/NAME.json holds.
 Scores = Mapping[str, Any]
 #: Baselines whose folder name is not what people call them.
 BASELINE_NAMES = {"tfidf": "tf-idf", "tf_idf": "tf-idf"}
+
+
+def quiet(words: str) -> None:
+    """Tells nobody."""
 
 
 @dataclass(frozen=True)
@@ -55,6 +64,7 @@ class Inputs:
     card: Card
     tests: tuple[DataSet, ...]
     systems: tuple[System, ...]
+    _tables: dict[tuple[str, str], Table] = field(init=False, default_factory=dict, repr=False, compare=False)
 
     @property
     def metric(self) -> str:
@@ -71,12 +81,25 @@ class Inputs:
         """The baselines beside the main system."""
         return tuple(s for s in self.systems[1:] if s.baseline)
 
+    def table(self, system: System, data: DataSet) -> Table:
+        """A system's predictions on a set that it has predictions on, with the bins of its scores; made once."""
+        key = (system.name, data.name)
+        if key not in self._tables:
+            ece = system.scores.get(data.name, {}).get("metrics", {}).get("ece") or {}
+            predictions = system.predictions[data.name]
+            self._tables[key] = tabulate(self.card, data.examples, predictions, bins=ece.get("bins", BINS))
+        return self._tables[key]
 
-def read_inputs(folders: Sequence[Path], replicates: int = REPLICATES) -> Inputs:
-    """Read run folders; Refused where they hold no test set, or answer different cards or texts under one name."""
+
+def read_inputs(folders: Sequence[Path], replicates: int = REPLICATES, say: Say = quiet) -> Inputs:
+    """Read run folders; Refused where they hold no test set, or answer different cards or texts under one name.
+
+    Scores that are missing or of other records are computed; ``say`` is told of each set first.
+    """
     card: Card | None = None
     tests: dict[str, DataSet] = {}
     systems: list[System] = []
+    read: dict[bytes, DataSet] = {}
     for folder, seed_of in _runs(folders):
         here = read_card(folder / "card.json")
         card = card or here
@@ -85,14 +108,14 @@ def read_inputs(folders: Sequence[Path], replicates: int = REPLICATES) -> Inputs
                 f"{folder}: its card ({here.name} {here.version}) is not that of the run before it "
                 f"({card.name} {card.version}); report them apart"
             )
-        gold = {data.name: data for data in _gold(folder, card)}
+        gold = {data.name: data for data in _gold(folder, card, read)}
         for name, data in gold.items():
             if name != DEV and tests.setdefault(name, data).hash != data.hash:
                 raise Refused(
                     f"{folder}/gold/{name}.jsonl: holds other examples than the {name} of the run before it; "
                     "report them apart"
                 )
-        systems.append(_system(folder, card, gold, seed_of, replicates))
+        systems.append(_system(folder, card, gold, seed_of, replicates, say))
     if card is None or not tests:
         raise Refused(
             f"{folders[0]}: holds no gold/NAME.jsonl of a test set; give finetune a --test, or run heldout predict"
@@ -120,24 +143,29 @@ def _runs(folders: Sequence[Path]) -> list[tuple[Path, str]]:
     return list(found.items())
 
 
-def _gold(folder: Path, card: Card) -> list[DataSet]:
+def _gold(folder: Path, card: Card, read: dict[bytes, DataSet]) -> list[DataSet]:
+    """The gold files of a run. Those of its baselines are most often the same to the byte, and are read once."""
     data = []
     for path in sorted((folder / "gold").glob("*.jsonl")):
-        examples = tuple(read_gold(path, card))
-        data.append(DataSet(path.stem, examples, content_hash(examples)))
+        digest = sha256(path.read_bytes()).digest()
+        if digest not in read:
+            examples = tuple(read_gold(path, card))
+            read[digest] = DataSet(path.stem, examples, content_hash(examples))
+        data.append(replace(read[digest], name=path.stem))
     return data
 
 
-def _system(folder: Path, card: Card, gold: Mapping[str, DataSet], seed_of: str, replicates: int) -> System:
+def _system(folder: Path, card: Card, gold: Mapping[str, DataSet], seed_of: str, replicates: int, say: Say) -> System:
     options = _object(folder / "options.json")
     paths = {name: (folder / "gold" / f"{name}.jsonl", folder / "predictions" / f"{name}.jsonl") for name in gold}
     predictions = {
         name: tuple(read_answers(gold[name].examples, *pair, card)) for name, pair in paths.items() if pair[1].exists()
     }
     # First, since scoring fits a temperature and says so in the ledger.
-    scores = _scores(folder, card, gold, predictions, replicates)
+    name = _name(options, folder)
+    scores = _scores(folder, card, gold, predictions, replicates, lambda data: say(f"scoring {name} on {data}"))
     return System(
-        name=_name(options, folder),
+        name=name,
         folder=folder,
         baseline="kind" in options or folder.parent.name == "baselines",
         options=options,
@@ -161,6 +189,7 @@ def _scores(
     gold: Mapping[str, DataSet],
     predictions: Mapping[str, Sequence[Prediction]],
     replicates: int,
+    say: Say,
 ) -> dict[str, Scores]:
     """The scores of each set of predictions; those missing, or of other records than lie here, are computed."""
     hashes = {name: inputs_hash(card, gold[name].examples, rows) for name, rows in predictions.items()}
@@ -176,11 +205,11 @@ def _scores(
         return found
     with holding(folder):
         if len(stale_ones) == len(gold):
-            return found | score_run(folder, replicates=replicates)
+            return found | score_run(folder, replicates=replicates, say=say)
         # Dev first: another temperature makes the scores of the tests stale.
         for name in sorted(predictions, key=lambda name: name != DEV):
             if stale(name):
-                found |= score_run(folder, name, replicates=replicates)
+                found |= score_run(folder, name, replicates=replicates, say=say)
     return found
 
 

@@ -10,7 +10,8 @@ from heldout.eval.metrics import find
 from heldout.eval.report.charts import Scale, axis, scale, whisker
 from heldout.eval.report.comparisons import Comparisons, Lift
 from heldout.eval.report.inputs import Inputs, System
-from heldout.eval.report.tables import lift_cell, slice_name
+from heldout.eval.report.kinds import words_of
+from heldout.eval.report.tables import lift_cell, part_name
 from heldout.eval.report.wording import PER_CENT, Bounded, bounded, count, interval, measure, opening, signed, title
 
 
@@ -59,7 +60,7 @@ def overview(inputs: Inputs, best: System | None) -> Picture:
             for system in inputs.systems
             if (data.name, system.name) in values
         ]
-        groups.append(Group(data.name, f"n = {count(len(data.examples))}", tuple(rows)))
+        groups.append(Group(data.name, f"n = {count(len(data.examples))} {words_of(inputs).many}", tuple(rows)))
     better = "right" if find(metric).higher_is_better else "left"
     said = f"{opening(title(metric))} with 95% intervals; further {better} is better."
     return Picture(tuple(groups), axis(span, _labels(span, metric)), said)
@@ -86,12 +87,12 @@ def lift_picture(inputs: Inputs, found: Comparisons) -> Picture | None:
     groups = []
     for data in inputs.tests:
         rows = tuple(
-            _lift_line(slice_name(key) if key else "all", lift.difference, span, metric)
+            _lift_line(part_name(inputs, inputs.main.scores.get(name, {}), key), lift.difference, span, metric)
             for (name, key), lift in lifts.items()
             if name == data.name
         )
         whole = lifts.get((data.name, ""))
-        groups.append(Group(data.name, _mcnemar(inputs.main.name, best, whole), rows))
+        groups.append(Group(data.name, _mcnemar(inputs, best, whole), rows))
     unit = "points" if metric in PER_CENT else title(metric)
     sides = (inputs.main.name, best) if find(metric).higher_is_better else (best, inputs.main.name)
     caption = (
@@ -102,11 +103,12 @@ def lift_picture(inputs: Inputs, found: Comparisons) -> Picture | None:
     return Picture(tuple(group for group in groups if group.rows), axis(span, labels), caption)
 
 
-def _mcnemar(main: str, best: str, lift: Lift | None) -> str:
+def _mcnemar(inputs: Inputs, best: str, lift: Lift | None) -> str:
     if lift is None or lift.p is None:
         return ""
+    main, counted = inputs.main.name, words_of(inputs).counted
     return (
-        f"only {main} right {count(lift.only_first)}, only {best} right {count(lift.only_second)}; "
+        f"{counted}only {main} right {count(lift.only_first)}, only {best} right {count(lift.only_second)}; "
         f"exact McNemar p {p_value(lift.p)}"
     )
 

@@ -6,7 +6,9 @@ from typing import Any
 from heldout.eval.report.calibration import is_grouped
 from heldout.eval.report.comparisons import Comparisons
 from heldout.eval.report.inputs import Inputs, System
+from heldout.eval.report.kinds import view_of, words_of
 from heldout.eval.report.wording import listed, title
+from heldout.fits import spoken
 
 
 def provenance(inputs: Inputs) -> list[tuple[str, str]]:
@@ -15,7 +17,7 @@ def provenance(inputs: Inputs) -> list[tuple[str, str]]:
     entries += [("citation", inputs.card.citation)] if inputs.card.citation else []
     for name, fit in main.fits.items():
         values = ", ".join(f"{key} {value:g}" for key, value in fit.parameters.items())
-        entries.append((f"fit: {name}", f"{values}; {_fitted(fit.fitted_on)}"))
+        entries.append((f"fit: {spoken(name)}", f"{values}; {_fitted(fit.fitted_on)}"))
     for name, entry in main.ledger.fitted.items():
         if name not in main.fits:
             entries.append((name.replace("_", " "), _fitted(entry)))
@@ -74,8 +76,10 @@ def _ece_method(inputs: Inputs) -> list[str]:
     """What the numbers beside an ECE are, where there is one."""
     if not any("ece" in scores.get("metrics", {}) for scores in inputs.main.scores.values()):
         return []
-    grouped = [data.name for data in inputs.tests if is_grouped(data)]
-    alone = f" Both count texts one by one, though those of {listed(grouped)} come in groups." if grouped else ""
+    words, grouped = words_of(inputs), [data.name for data in inputs.tests if is_grouped(data)]
+    alone = f" Both count {words.many} one by one, though those of {listed(grouped)} come in groups." if grouped else ""
+    if view_of(inputs).clustered:
+        alone = f" Both count {words.events} one by one, though several may stand in one {words.one}."
     return [
         "An ECE is raised by noise alone: its debiased value has the noise of each bin taken off (Kumar, Liang and Ma "
         f"2019), and chance alone is what a perfectly calibrated system would show.{alone}"

@@ -6,6 +6,7 @@
   const items = [...document.querySelectorAll(".mistake")];
   const texts = items.map((item) => item.textContent.toLowerCase());
   const said = document.getElementById("found");
+  const names = [...filters.querySelectorAll("select")].map((field) => field.name);
   const value = (name) => filters.querySelector(`[name="${name}"]`).value;
 
   function apply() {
@@ -13,8 +14,7 @@
     let shown = 0;
     items.forEach((item, k) => {
       const fits =
-        ["system", "data", "gold"].every((name) => !value(name) || item.dataset[name] === value(name)) &&
-        (!value("slice") || item.dataset.slices.split(" ").includes(value("slice"))) &&
+        names.every((name) => !value(name) || item.dataset[name].split(" ").includes(value(name))) &&
         texts[k].includes(words);
       item.hidden = !fits;
       if (fits) shown += 1;

@@ -5,6 +5,7 @@ a loss is called a loss, and a sentence without its numbers is not written. Diff
 positive is better, also where a lower value is.
 """
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
@@ -22,20 +23,34 @@ from heldout.eval.report.wording import (
     title,
 )
 
+#: Of more sets than MANY, where a sentence could not be read to its end, only the TOLD worst are told one by one.
+MANY, TOLD = 5, 3
 
-def answered(system: str, data: str, right: int, n: int, low: float | None, high: float | None) -> str:
-    """How many texts of a set are answered right."""
+
+def answered(
+    system: str, data: str, right: int, n: int, low: float | None, high: float | None, things: str = "texts"
+) -> str:
+    """How many texts (or other things) of a set are answered right."""
     span = f", 95% interval {bounds(low, high)}" if bounds(low, high) else ""
-    return f"{system} answers {count(right)} of {count(n)} {data} texts right ({percent(right / n)}{span})."
+    return f"{system} answers {count(right)} of {count(n)} {data} {things} right ({percent(right / n)}{span})."
 
 
-def measured(system: str, data: str, metric: str, value: Bounded, n: int) -> str:
+def measured(system: str, data: str, metric: str, value: Bounded, n: int, things: str = "texts") -> str:
     """The main metric where it is another than accuracy."""
     if value[0] is None:
         return f"{system} has no {title(metric)} on {data}: it needs scores, and its predictions hold none."
+    shown = _within(metric, value)
+    return f"On the {count(n)} {data} {things} the {title(metric)} of {system} is {measure(metric, value[0])}{shown}."
+
+
+def _within(metric: str, value: Bounded) -> str:
     span = interval(metric, value[1], value[2])
-    shown = f" (95% interval {span})" if span else ""
-    return f"On the {count(n)} {data} texts the {title(metric)} of {system} is {measure(metric, value[0])}{shown}."
+    return f" (95% interval {span})" if span else ""
+
+
+def told(metric: str, value: Bounded) -> str:
+    """A metric's value with its interval in brackets."""
+    return measure(metric, value[0]) + _within(metric, value)
 
 
 def lift(subject: str, other: str, other_value: float, metric: str, difference: Bounded) -> str:
@@ -65,10 +80,17 @@ def no_baseline(reason: str) -> str:
     return f"How much that is worth is not known: {reason}."
 
 
-def slice_gap(of: str, inside: tuple[float, int], rest: tuple[float, int], metric: str, gap: Bounded) -> str:
+def slice_gap(
+    of: str,
+    inside: tuple[float, int],
+    rest: tuple[float, int],
+    metric: str,
+    gap: Bounded,
+    elsewhere: str = "elsewhere",
+) -> str:
     """How much worse or better a slice goes than the rest; ``gap`` is inside minus rest, as two unpaired samples."""
     value, low, high = gap
-    shown = f"it reaches {measure(metric, inside[0])} (n = {count(inside[1])}), elsewhere {measure(metric, rest[0])}"
+    shown = f"it reaches {measure(metric, inside[0])} (n = {count(inside[1])}), {elsewhere} {measure(metric, rest[0])}"
     text = f"On {of} {shown} (n = {count(rest[1])})"
     if value is None or low is None or high is None:
         return f"{text}; {TOO_FEW}."
@@ -85,10 +107,12 @@ def drops(first: str, changes: Mapping[str, Bounded], metric: str) -> str:
 
     Where the interval of the largest loss holds zero it may be nothing: it is then called the lowest here, no more.
     """
-    parts = [_change(first, data, change, metric) for data, change in changes.items() if change[0] is not None]
+    known = {data: change for data, change in changes.items() if change[0] is not None}
+    told, rest = (known, {}) if len(known) <= MANY else _worst(known)
+    parts = [_change(first, data, change, metric) for data, change in told.items()]
     if not parts:
         return ""
-    text = f"From {first} " + "; ".join(parts)
+    text = f"From {first} " + "; ".join([*parts, *([_range(rest, metric)] if rest else [])])
     lost = {data: change[0] for data, change in changes.items() if change[0] is not None and change[0] > 0}
     if len(changes) > 1 and lost:
         worst = max(lost, key=lambda data: lost[data])
@@ -97,6 +121,22 @@ def drops(first: str, changes: Mapping[str, Bounded], metric: str) -> str:
             f". The worst domain is {worst}" if sure else f". The lowest here is {worst}, not told apart from {first}"
         )
     return text + "."
+
+
+def _worst(changes: Mapping[str, Bounded]) -> tuple[dict[str, Bounded], dict[str, Bounded]]:
+    """The TOLD sets where most is lost, and the others."""
+    order = sorted(changes.items(), key=lambda entry: -(entry[1][0] or 0.0))
+    return dict(order[:TOLD]), dict(order[TOLD:])
+
+
+def _range(changes: Mapping[str, Bounded], metric: str) -> str:
+    """Between what the changes of several sets lie."""
+    values = [change[0] for change in changes.values() if change[0] is not None]
+    ends = [
+        f"a {'loss' if value > 0 else 'gain'} of {amount(metric, value)}" if value else "no change"
+        for value in (max(values), min(values))
+    ]
+    return f"on the other {count(len(values))} its change lies between {listed(ends)}"
 
 
 def _change(first: str, data: str, change: Bounded, metric: str) -> str:
@@ -110,11 +150,22 @@ def _change(first: str, data: str, change: Bounded, metric: str) -> str:
     return f"to {data} it {verb} (interval {span}{doubt})"
 
 
-def confident(data: str, n: int, right: int, low: float, high: float, mean: float) -> str:
-    """What a stated confidence is worth: one bin of the reliability diagram, with at least one answer."""
+def confident(
+    data: str,
+    n: int,
+    right: int,
+    low: float,
+    high: float,
+    mean: float,
+    things: tuple[str, str] = ("answers given", "were right"),
+) -> str:
+    """What a stated confidence is worth: one bin of the reliability diagram, with at least one answer.
+
+    ``things``: what has the confidence, and what became of those whose confidence came true.
+    """
     return (
-        f"Of the {count(n)} {data} answers given with {percent(low, 0)} to {percent(high, 0)} confidence "
-        f"(mean {percent(mean)}), {count(right)} were right ({percent(right / n)})."
+        f"Of the {count(n)} {data} {things[0]} with {percent(low, 0)} to {percent(high, 0)} confidence "
+        f"(mean {percent(mean)}), {count(right)} {things[1]} ({percent(right / n)})."
     )
 
 
@@ -133,9 +184,11 @@ class Change:
     def __str__(self) -> str:
         span = difference_interval("ece", *self.difference[1:])
         told = f", change {span}" if span and self.difference[1:] != (0, 0) else ""
-        return f"from {self.before:.3f} to {self.after:.3f} ({self._judged()}{told})"
+        return f"from {self.before:.3f} to {self.after:.3f} ({self.judged}{told})"
 
-    def _judged(self) -> str:
+    @property
+    def judged(self) -> str:
+        """The change in words."""
         _, low, high = self.difference
         if self.chance:
             return "both no more than chance"
@@ -146,27 +199,30 @@ class Change:
         return "better" if high < 0 else "worse"
 
 
-def temperature(value: float, split: str, n: int, changes: Mapping[str, Change]) -> str:
+def temperature(value: float, split: str, n: int, changes: Mapping[str, Change], things: str = "texts") -> str:
     """What one temperature does to the ECE of each test set; worse is called worse. Empty where the card has no ECE."""
-    text = f"A temperature of {value:.2f}, fitted on {split} ({count(n)} texts), "
-    moved = [f"on {data} {change}" for data, change in changes.items()]
-    return f"{text}takes the ECE {listed(moved)}." if moved else ""
+    text = f"A temperature of {value:.2f}, fitted on {split} ({count(n)} {things}), "
+    told = list(changes.items()) if len(changes) <= MANY else list(changes.items())[:1]
+    moved = [f"on {data} {change}" for data, change in told]
+    rest = Counter(change.judged for change in list(changes.values())[len(told) :])
+    others = ", ".join(f"{judged} on {count(n)}" for judged, n in rest.most_common())
+    return f"{text}takes the ECE {listed(moved)}{'; elsewhere ' + others if others else ''}." if moved else ""
 
 
-def cut(data: Mapping[str, tuple[int, int]], limit: int | None) -> str:
+def cut(data: Mapping[str, tuple[int, int]], limit: int | None, one: str = "text", many: str = "texts") -> str:
     """How many texts were longer than what the model reads: {data: (cut, n)}."""
     at = f"at {count(limit)} tokens" if limit else "at the model's limit"
-    parts = [f"{count(k)} of {count(n)} {name} texts" for name, (k, n) in data.items() if k]
+    parts = [f"{count(k)} of {count(n)} {name} {many}" for name, (k, n) in data.items() if k]
     if not data:
         return ""
     if not parts:
-        return f"No text was cut {at}."
+        return f"No {one} was cut {at}."
     return f"{listed(parts)} were cut {at}."
 
 
-def overlap(data: str, n: int, inside: int, metric: str, without: float | None) -> str:
+def overlap(data: str, n: int, inside: int, metric: str, without: float | None, things: str = "texts") -> str:
     """How many test texts also stand in train, and the main metric without them."""
-    text = f"{count(inside)} of the {count(n)} {data} texts also stand in train, word for word or nearly"
+    text = f"{count(inside)} of the {count(n)} {data} {things} also stand in train, word for word or nearly"
     rest = "" if without is None else f"; without them its {title(metric)} is {measure(metric, without)}"
     return f"{text}{rest}."
 

@@ -19,15 +19,19 @@ from heldout.eval.report.wording import (
     title,
 )
 from heldout.eval.statistics import FEW
+from heldout.eval.text import heading
 
 
 @dataclass(frozen=True)
 class Cell:
-    """One cell: a value, a smaller line under it, and whether its text is long enough to wrap."""
+    """One cell: a value, a smaller line under it, whether its text is long enough to wrap, and the shade of its ground:
+    right or wrong, and from 1 to 4 how deep (right-2).
+    """
 
     value: str
     note: str = ""
     long: bool = False
+    shade: str = ""
 
 
 @dataclass(frozen=True)
@@ -50,26 +54,43 @@ class HtmlTable:
 
 
 def slice_name(key: str) -> str:
-    """A slice's key as people read it: 'negation=in scope' → 'negation: in scope'."""
-    return key.replace("=", ": ", 1)
+    """A slice's key as people read it: 'pair_negation=both' → 'pair negation: both'."""
+    name, _, part = key.partition("=")
+    return f"{name.replace('_', ' ')}: {part}"
+
+
+def metric_of(inputs: Inputs, scores: Mapping[str, Any], key: str) -> str:
+    """The metric to read of a slice: the main one, or the one that the slice names where that one would flatter."""
+    read = _part(scores, key).get("read")
+    return read if isinstance(read, str) and read in scores.get("metrics", {}) else inputs.metric
+
+
+def part_name(inputs: Inputs, scores: Mapping[str, Any], key: str) -> str:
+    """A slice's name, with the metric that is read of it where that is not the main one; 'all' for the whole set."""
+    if not key:
+        return "all"
+    metric = metric_of(inputs, scores, key)
+    return slice_name(key) + ("" if metric == inputs.metric else f" ({title(metric)})")
 
 
 def slice_table(inputs: Inputs, data: str, lifts: Mapping[tuple[str, str], Bounded], best: str) -> HtmlTable:
     """The main metric on a set and its slices: a column a system, and the lift of the main one where it is known."""
     systems = [system for system in inputs.systems if data in system.scores]
+    known = {key: s.scores[data] for s in reversed(systems) for key in s.scores[data].get("slices", {})}
     keys = dict.fromkeys(key for system in systems for key in system.scores[data].get("slices", {}))
     show_lift = any(name == data for name, _ in lifts)
     rows = []
     for key in ["", *keys]:
-        cells = [_slice_cell(inputs.metric, system.scores[data], key) for system in systems]
+        of = known.get(key, {})
+        cells = [_slice_cell(metric_of(inputs, of, key), system.scores[data], key) for system in systems]
         sizes = dict.fromkeys(_size(system.scores[data], key) for system in systems)
         sizes.pop(None, None)
         if show_lift:
             cells.append(lift_cell(inputs.metric, lifts.get((data, key))))
         # A slice of the system's own (what it cut) has a size for each of them.
-        size = Cell(" / ".join(count(n) for n in sizes if n is not None))
+        size = Cell(" / ".join(count(n) for n in sizes if n is not None), _part(of, key).get("about", ""))
         few = ("few",) if any(n is not None and n < FEW for n in sizes) else ()
-        rows.append(Row(slice_name(key) if key else "all", (size, *cells), few, whole=not key))
+        rows.append(Row(part_name(inputs, of, key), (size, *cells), few, whole=not key))
     lift = [f"lift over {best}{', points' if inputs.metric in PER_CENT else ''}"] if show_lift else []
     return HtmlTable(("slice", "n", *(system.name for system in systems), *lift), tuple(rows))
 
@@ -107,22 +128,27 @@ def lift_cell(metric: str, difference: Bounded | None) -> Cell:
 
 
 def metrics_table(inputs: Inputs, data: str) -> HtmlTable:
-    """Every metric of every system on one set."""
-    systems = [system for system in inputs.systems if data in system.scores]
-    names = dict.fromkeys([*inputs.card.metrics, *(m for s in systems for m in s.scores[data].get("metrics", {}))])
-    rows = []
-    for name in names:
-        entries = [system.scores[data].get("metrics", {}).get(name) for system in systems]
-        if any(entry is not None for entry in entries):
-            rows.append(Row(title(name), tuple(metric_cell(name, entry) for entry in entries)))
-    return HtmlTable(("metric", *(system.name for system in systems)), tuple(rows))
+    """Every metric of every system on one set, as answered, after what was fitted and by other decodings."""
+    columns: list[tuple[str, Mapping[str, Any]]] = []
+    for system in (system for system in inputs.systems if data in system.scores):
+        scores = system.scores[data]
+        columns.append((system.name, scores.get("metrics", {})))
+        for kind, variant in scores.get("variants", {}).items():
+            columns.append((f"{system.name} {heading(kind, variant)}", variant.get("metrics", {})))
+    names = dict.fromkeys([*inputs.card.metrics, *(metric for _, metrics in columns for metric in metrics)])
+    rows = [
+        Row(title(name), tuple(metric_cell(name, metrics.get(name)) for _, metrics in columns))
+        for name in names
+        if any(metrics.get(name) is not None for _, metrics in columns)
+    ]
+    return HtmlTable(("metric", *(head for head, _ in columns)), tuple(rows))
 
 
-def bins_table(sides: Sequence[tuple[str, Sequence[Any]]]) -> HtmlTable:
-    """The numbers of reliability diagrams: a row a bin that holds answers on either side."""
+def bins_table(sides: Sequence[tuple[str, Sequence[Any]]], events: str = "answers") -> HtmlTable:
+    """The numbers of reliability diagrams: a row a bin that holds answers (or other events) on either side."""
     heads = ["confidence"]
     for name, _ in sides:
-        heads += [f"answers {name}", f"right {name}", f"mean confidence {name}"]
+        heads += [f"{events} {name}", f"right {name}", f"mean confidence {name}"]
     rows = []
     for side_by_side in zip(*(bins for _, bins in sides), strict=True):
         if any(b.n for b in side_by_side):

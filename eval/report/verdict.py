@@ -9,19 +9,25 @@ from heldout.eval.report.calibration import TEMPERATURE, answers_of, reliability
 from heldout.eval.report.comparisons import Comparisons
 from heldout.eval.report.coverage import cut_texts
 from heldout.eval.report.inputs import DataSet, Inputs, System
+from heldout.eval.report.kinds import view_of, words_of
 from heldout.eval.report.wording import Bounded, advantage, bounded, listed
 from heldout.eval.statistics import FEW
-from heldout.eval.tabulate import tabulate
+from heldout.fits import spoken
 
-#: What the texts of a slice are called in a sentence; only slices named here get one of their own.
-SLICE_WORDS = {"negation": "texts with a negated opinion"}
+#: What the texts of a slice are called in a sentence, and the rest; only slices (or parts) named here get one.
+SLICE_WORDS = {
+    "negation": ("texts with a negated opinion", "elsewhere"),
+    "pair_negation=hypothesis only": ("pairs with a negation in the hypothesis alone", "on those with none"),
+    "pair_negation=premise only": ("pairs with a negation in the premise alone", "on those with none"),
+    "pair_negation=both": ("pairs with a negation in both texts", "on those with none"),
+}
 #: The confidence whose worth the verdict tells; where none is given, that of most answers.
 CONFIDENCE = 0.9
 
 
 def verdict(inputs: Inputs, found: Comparisons) -> list[str]:
     """The sentences of the verdict, the answer to 'how good is it' first; none is empty."""
-    parts = (_how_good, _against, _where, _trust, _limits)
+    parts = (_how_good, _against, _of_kind, _where, _trust, _limits)
     return [sentence for part in parts for sentence in part(inputs, found) if sentence]
 
 
@@ -43,7 +49,7 @@ def banners(inputs: Inputs) -> list[str]:
 def fitted_things(system: System, data: DataSet) -> list[str]:
     """What of a system was fitted on a set, as its ledger and its fits say."""
     things = [name.replace("_", " ") for name in system.ledger.fitted_on(data.hash, data.name)]
-    things += [name for name, fit in system.fits.items() if fit.fitted_on.get("hash") == data.hash]
+    things += [spoken(name) for name, fit in system.fits.items() if fit.fitted_on.get("hash") == data.hash]
     return list(dict.fromkeys(things))
 
 
@@ -54,12 +60,14 @@ def _how_good(inputs: Inputs, found: Comparisons) -> Iterator[str]:
         yield f"{main.name} has no predictions on {first.name}."
         return
     value, low, high = bounded(entry)
-    n = len(first.examples)
-    if metric == "accuracy" and value is not None:
-        correct = tabulate(inputs.card, first.examples, main.predictions[first.name]).correct
-        yield sentences.answered(main.name, first.name, int(correct.sum()), n, low, high)
+    n, view, many = len(first.examples), view_of(inputs), words_of(inputs).many
+    if view.lead is not None and value is not None:
+        yield from view.lead(inputs)
+    elif metric == "accuracy" and value is not None:
+        right = int(inputs.table(main, first).correct.sum())
+        yield sentences.answered(main.name, first.name, right, n, low, high, many)
     else:
-        yield sentences.measured(main.name, first.name, metric, (value, low, high), n)
+        yield sentences.measured(main.name, first.name, metric, (value, low, high), n, many)
     seeds = [s for s in inputs.systems if s.seed_of and s.seed_of == main.seed_of and first.name in s.scores]
     values = [v for s in seeds if (v := value_on(s, first.name, metric)) is not None]
     if len(values) > 1:
@@ -90,15 +98,20 @@ def _against(inputs: Inputs, found: Comparisons) -> Iterator[str]:
             yield sentences.lift("It", f"{name}{other.name}", value, metric, difference)
 
 
+def _of_kind(inputs: Inputs, found: Comparisons) -> Iterator[str]:
+    yield from view_of(inputs).more(inputs)
+
+
 def _where(inputs: Inputs, found: Comparisons) -> Iterator[str]:
     first, metric = inputs.tests[0].name, inputs.metric
     slices = inputs.main.scores.get(first, {}).get("slices", {})
     for (inside, rest), gap in found.gaps.items():
-        words = SLICE_WORDS.get(inside.split("=")[0])
+        words = SLICE_WORDS.get(inside) or SLICE_WORDS.get(inside.split("=")[0])
         sides = [(bounded(slices[key]["metrics"].get(metric))[0], slices[key]["n"]) for key in (inside, rest)]
         (a, n), (b, m) = sides
-        if words and a is not None and b is not None:
-            yield sentences.slice_gap(words, (a, n), (b, m), metric, _better(metric, gap))
+        few = inside in SLICE_WORDS and min(n, m) < FEW
+        if words and not few and a is not None and b is not None:
+            yield sentences.slice_gap(words[0], (a, n), (b, m), metric, _better(metric, gap), words[1])
     yield sentences.drops(first, {data: _better(metric, drop) for data, drop in found.drops.items()}, metric)
 
 
@@ -106,21 +119,24 @@ def _trust(inputs: Inputs, found: Comparisons) -> Iterator[str]:
     first = inputs.tests[0]
     if first.name not in inputs.main.predictions:
         return
-    answers = answers_of(inputs, first)
+    answers, words = answers_of(inputs, first), words_of(inputs)
     if answers is None:
         yield f"{inputs.main.name} gives no scores: how far to trust an answer cannot be told."
         return
     bins = [b for b in reliability_bins(answers) if b.n]
+    if not bins:
+        return
     fullest = max(bins, key=lambda b: b.n)
     held = next((b for b in bins if b.low < CONFIDENCE <= b.high), fullest)
-    yield sentences.confident(first.name, held.n, held.right, held.low, held.high, held.confidence)
+    things = (words.given, words.came_true)
+    yield sentences.confident(first.name, held.n, held.right, held.low, held.high, held.confidence, things)
     fit = inputs.main.fits.get(TEMPERATURE)
     if fit is None:
         return
     found_changes = {data.name: _change(inputs, data.name) for data in inputs.tests}
     changes = {name: change for name, change in found_changes.items() if change is not None}
     split, n = str(fit.fitted_on.get("split", "?")), int(fit.fitted_on.get("n", 0))
-    yield sentences.temperature(fit.parameters["temperature"], split, n, changes)
+    yield sentences.temperature(fit.parameters["temperature"], split, n, changes, words.many)
 
 
 def _change(inputs: Inputs, data: str) -> sentences.Change | None:
@@ -139,15 +155,18 @@ def _change(inputs: Inputs, data: str) -> sentences.Change | None:
 
 
 def _limits(inputs: Inputs, found: Comparisons) -> Iterator[str]:
+    words = words_of(inputs)
     cuts = {data.name: cut_texts(inputs.main, data.name) for data in inputs.tests}
     limit = inputs.main.options.get("max_length")
-    yield sentences.cut({d: c for d, c in cuts.items() if c[1]}, limit if isinstance(limit, int) else None)
+    yield sentences.cut(
+        {d: c for d, c in cuts.items() if c[1]}, limit if isinstance(limit, int) else None, words.one, words.many
+    )
     for data in inputs.tests:
         inside = sum("overlap" in example.about for example in data.examples)
         without = inputs.main.scores.get(data.name, {}).get("slices", {}).get("overlap=not in train", {})
         value = bounded(without.get("metrics", {}).get(inputs.metric))[0]
         if inside:
-            yield sentences.overlap(data.name, len(data.examples), inside, inputs.metric, value)
+            yield sentences.overlap(data.name, len(data.examples), inside, inputs.metric, value, words.many)
     silent = [d.name for d in inputs.tests if d.name not in inputs.main.predictions]
     if silent:
         yield f"{inputs.main.name} has no predictions on {listed(silent)}."

@@ -10,17 +10,10 @@ Bounded = tuple[float | None, float | None, float | None]
 #: Metrics on a scale from 0 to 1 that people read in per cent; all others are read as they are.
 PER_CENT = frozenset(
     [
-        "accuracy",
-        "macro_f1",
-        "pair_consistency",
-        "entity_precision",
-        "entity_recall",
-        "entity_f1",
-        "entity_f1_lenient",
-        "em",
-        "f1",
-        "has_ans_f1",
-        "no_ans_acc",
+        *("accuracy", "macro_f1", "pair_consistency"),
+        *("entity_precision", "entity_recall", "entity_f1", "entity_f1_lenient", "entity_macro_f1", "word_accuracy"),
+        *("em", "f1", "has_ans_em", "has_ans_f1", "no_ans_acc"),
+        *("lm_accuracy", "nsp_accuracy"),
     ]
 )
 #: What is said of a difference whose interval cannot be had from so few texts, or from texts all answered alike.
@@ -28,7 +21,6 @@ TOO_FEW = "too few texts for an interval of the difference"
 #: Characters that change the direction of the text after them (Unicode's bidirectional controls).
 TURNING = frozenset("\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069")
 TITLES = {
-    "accuracy": "accuracy",
     "macro_f1": "macro F1",
     "mcc": "MCC",
     "nll": "NLL",
@@ -36,9 +28,18 @@ TITLES = {
     "ece": "ECE",
     "ece_mass": "ECE (equal mass)",
     "ece_positive": "ECE (positive class)",
+    "aurc": "AURC",
     "em": "exact match",
     "f1": "F1",
+    "has_ans_em": "exact match (answerable)",
+    "has_ans_f1": "F1 (answerable)",
+    "no_ans_acc": "left unanswered (impossible)",
     "entity_f1": "entity F1",
+    "entity_f1_lenient": "entity F1 (lenient)",
+    "entity_macro_f1": "entity macro F1",
+    "lm_nll": "loss (nats a token)",
+    "lm_accuracy": "token accuracy",
+    "nsp_accuracy": "next-sentence accuracy",
 }
 
 
@@ -78,6 +79,15 @@ def measure(metric: str, value: float | None) -> str:
     if value is None or not known(value):
         return "–"
     return percent(value) if metric in PER_CENT else signed(f"{value:.3f}")
+
+
+def number(value: float) -> str:
+    """A plain number, such as a threshold, to two decimals.
+
+    >>> number(-1.6396)
+    '−1.64'
+    """
+    return signed(f"{value:.2f}")
 
 
 def signed_amount(metric: str, difference: float) -> str:

@@ -33,9 +33,9 @@ def run(folder: Path, sets: dict[str, int]) -> Path:
 
 def test_a_run_of_tags_has_a_report_whose_counts_are_of_entities_where_it_says_answers(tmp_path: Path) -> None:
     page = build([run(tmp_path / "run", {"dev": 40, "posts": 40, "papers": 60})], replicates=50)
-    assert "entity_type: person" in page
+    assert "entity type: person" in page
     # 40 sentences, in 20 of which an entity is found, right in 10.
-    assert "20 answers" in page
+    assert "20 entities" in page
 
 
 def test_scores_of_tags_with_another_decoding_beside_them_are_not_made_anew_by_a_report(tmp_path: Path) -> None:
