@@ -1,9 +1,7 @@
 """The plain-Python definition: the lesson's worked example, exact values, and the library where both say the same."""
 
 import json
-from pathlib import Path
 
-import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -20,7 +18,6 @@ from heldout.tokenizer.reference import (
 from heldout.tokenizer.train import learn
 
 LESSON = {"fast": 4, "faster": 3, "tall": 5, "taller": 4}
-SEEDS = Path(__file__).parents[3] / "shared" / "seed_values.json"
 
 
 def merged(merges):
@@ -82,9 +79,9 @@ def test_a_word_without_known_pieces_is_unknown_as_a_whole():
     assert wordpiece_tokenize("jumping", pieces, longest=6) == ["[UNK]"]
 
 
-@pytest.mark.skipif(not SEEDS.exists(), reason="the seeds' values are not here")
-def test_every_value_of_the_seeds_exercise_holds():
-    entries = {entry["id"]: entry["expected"] for entry in json.loads(SEEDS.read_text())["entries"]}
+def test_every_value_of_the_seeds_exercise_holds(real_data):
+    seeds = json.loads((real_data.parent / "seed_values.json").read_text())
+    entries = {entry["id"]: entry["expected"] for entry in seeds["entries"]}
     first, third = entries["ex23.10a"], entries["ex23.10c"]
     vocab = spelled(LESSON)
     assert {" ".join(pair): n for pair, n in get_pair_counts(vocab).items()} == first["initial_counts"]["value"]
