@@ -123,6 +123,8 @@ def _tests(run: Path) -> list[str]:
 def _shown(entry: dict[str, Any] | None) -> str:
     if entry is None or entry["value"] is None:
         return "–"
+    if entry["low"] is None:
+        return f"{entry['value']:.3f}"
     return f"{entry['value']:.3f} ({entry['low']:.3f}–{entry['high']:.3f})"
 
 
