@@ -129,10 +129,11 @@ def _panel(inputs: Inputs, data: DataSet) -> Panel | None:
     binned_sides = [(name, reliability_bins(table, grouped=not alone)) for name, table, _ in sides]
     drawn = tuple(
         Side(
-            reliability(bins, f"reliability of {inputs.main.name} on {data.name}, {name} temperature"),
-            (f"{name.capitalize()} temperature: " if len(sides) > 1 else "") + _ece(inputs, ece, table),
+            reliability(bins, f"reliability of {inputs.main.name} on {data.name}{when}"),
+            (f"{when[2:].capitalize()}: " if when else "") + _ece(inputs, ece, table),
         )
         for (name, table, ece), (_, bins) in zip(sides, binned_sides, strict=True)
+        for when in [f", {name} temperature" if len(sides) > 1 else ""]
     )
     return Panel(data.name, drawn, bins_table(binned_sides, words_of(inputs).events))
 

@@ -5,6 +5,7 @@ from collections.abc import Iterator, Mapping, Sequence
 
 import numpy as np
 
+from heldout.eval.labels import LabelTable
 from heldout.eval.metrics import find
 from heldout.eval.report import kind_sentences as sentences
 from heldout.eval.report.inputs import DataSet, Inputs, System
@@ -31,6 +32,7 @@ def _is_nli(inputs: Inputs) -> bool:
 
 def _cards(inputs: Inputs, system: System, data: DataSet) -> Cards:
     predictions, table = system.predictions[data.name], inputs.table(system, data)
+    assert isinstance(table, LabelTable)
     wrong = np.flatnonzero(table.correct == 0)
     confidence = table.events.confidence if table.scored else None
     order = wrong if confidence is None else wrong[np.argsort(-confidence[wrong], kind="stable")]
@@ -42,10 +44,10 @@ def _cards(inputs: Inputs, system: System, data: DataSet) -> Cards:
         share = room // (1 + len(others))
         with_ = "" if confidence is None else f" with {sure(confidence[row])} confidence"
         return Body(
-            heading=f"Answered {predictions[row].answer}{with_}; gold is {example.gold}",
+            heading=f"Answered {_answer(predictions[row], table, row)}{with_}; gold is {example.gold}",
             fields=texts(example, share),
             keys={"gold": (str(example.gold),)},
-            beside=tuple(_member(data.examples[k], predictions[k], bool(table.correct[k]), share) for k in others),
+            beside=tuple(_member(data.examples[k], _answer(predictions[k], table, k), table, k, share) for k in others),
         )
 
     return Cards([(None if confidence is None else float(confidence[k]), int(k)) for k in order], body)
@@ -66,9 +68,15 @@ def texts(example: Example, room: int) -> tuple[Field, ...]:
     return tuple(plain(name, value, share) for name, value in example.text.items()) if room else ()
 
 
-def _member(example: Example, prediction: Prediction, right: bool, room: int) -> Member:
-    judged = "rightly" if right else "wrongly"
-    heading = f"The same pair's other member: {judged} answered {prediction.answer}; gold is {example.gold}"
+def _answer(prediction: Prediction, table: LabelTable, row: int) -> str:
+    """The label that was answered, and the one it is counted as where the set's gold has fewer labels."""
+    counted = table.labels[table.answer[row]]
+    return f"{prediction.answer}" if counted == prediction.answer else f"{prediction.answer} (counted as {counted})"
+
+
+def _member(example: Example, answer: str, table: LabelTable, row: int, room: int) -> Member:
+    judged = "rightly" if table.correct[row] else "wrongly"
+    heading = f"The same pair's other member: {judged} answered {answer}; gold is {example.gold}"
     return Member(heading, texts(example, room))
 
 

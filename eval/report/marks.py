@@ -22,8 +22,8 @@ OPEN, WHOLE = 600, 6_000
 REST = 120
 #: Characters that stand open on both sides of what is wrong in a long text.
 AROUND = 240
-#: The longest that one character becomes once escaped and in UTF-8 (a quote is &#34;), and once spelt out ([U+0000]).
-ESCAPED, SPELT = 5, 8
+#: The longest that one character becomes once escaped and in UTF-8 (a quote is &#34;).
+ESCAPED = 5
 #: At most how many bytes of HTML one mark adds beside its label: it cuts the text at two places into pieces, each in
 #: tags of its own, and its label stands in tags. LABEL: at most how many characters of a label are shown.
 MARK, LABEL = 150, 40
@@ -88,8 +88,8 @@ def _kept(text: str, marks: Sequence[Mark], room: int) -> Span:
     """The part of a text that is shown: all of it, or as much as there is room for around the first mark."""
     size = min(len(text), WHOLE)
     low = _centred(text, marks, size)
-    if len(str(escape(visible(text[low : low + size]))).encode("utf-8", "replace")) > room:
-        size = max(0, room // SPELT)
+    while (needed := len(str(escape(visible(text[low : low + size]))).encode("utf-8", "replace"))) > room:
+        size = max(0, size * room // needed - 1)
         low = _centred(text, marks, size)
     return low, low + size
 

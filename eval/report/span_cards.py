@@ -69,8 +69,8 @@ def _heading(example: Example, said: Prediction, *, tell: bool) -> str:
         return f"{answered}{with_}; gold has {'one' if golds else 'none'}"
     answered = f"Answered {_quoted(said.answer)}" if said.answer else "Gave no answer"
     more = f" or {count(len(golds) - GOLDS)} others" if len(golds) > GOLDS else ""
-    gold = " or ".join(map(_quoted, golds[:GOLDS])) + more if golds else "that there is none"
-    return f"{answered}{with_}; gold is {gold}"
+    gold = f"is {' or '.join(map(_quoted, golds[:GOLDS]))}{more}" if golds else "has no answer"
+    return f"{answered}{with_}; gold {gold}"
 
 
 def _quoted(text: str) -> str:

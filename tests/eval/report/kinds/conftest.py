@@ -138,10 +138,11 @@ def make_spans(folder: Path, n: int = 60) -> Path:
     return run
 
 
-def pair(number: int, *, two_way: bool) -> Example:
+def pair(name: str, number: int) -> Example:
     label = PAIRS.labels[number % 3]
     verb = {"entailment": "is outside", "neutral": "is happy", "contradiction": "is not outside"}[label]
-    text = {"premise": f"A child {number // 2} plays in the rain.", "hypothesis": f"Somebody {verb}."}
+    two_way = name == "heuristics"
+    text = {"premise": f"A child {number // 2} plays in the rain ({name}).", "hypothesis": f"Somebody {verb}."}
     gold = PAIRS.collapse.get(label, label) if two_way else label
     return Example(f"p{number}", text, gold, {} if two_way else {"pair": f"child {number // 2}"})
 
@@ -157,7 +158,7 @@ def judged(gold: Sequence[Example], rng: random.Random, *, skill: float) -> list
 def make_pairs(folder: Path, n: int = 90) -> Path:
     """A run of NLI with contrast pairs, a two-way set and the baselines that see too little."""
     rng = random.Random(3)
-    golds = {name: [pair(k, two_way=name == "heuristics") for k in range(n)] for name in ("dev", "rain", "heuristics")}
+    golds = {name: [pair(name, k) for k in range(n)] for name in ("dev", "rain", "heuristics")}
     for place, options, skill in (
         (folder, {"model": "us/judge"}, 0.8),
         (folder / "baselines" / "majority", {"kind": "majority"}, 0.35),
