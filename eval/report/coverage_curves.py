@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from math import ceil
 from typing import Any
 
 from markupsafe import Markup
@@ -71,8 +72,8 @@ def _sample(kind: str, dash: str) -> Markup:
 def _draw(entries: Mapping[str, Mapping[str, Any]], styles: Mapping[str, tuple[str, str]], words: str) -> Markup:
     width = PLOT * WIDE
     top = max(max(entry["curve"]["risk"]) for entry in entries.values()) or 1.0
-    # The axis ends at the next tenth, so that its ticks are round.
-    highest = min(1.0, -(-top * 10 // 1) / 10)
+    # The axis ends at the next fifth, so that its quarters are whole per cents.
+    highest = ceil(top * 5 - 1e-9) / 5
     body = [_grid(highest, width)]
     for name, entry in entries.items():
         places = zip(entry["curve"]["coverage"], entry["curve"]["risk"], strict=True)
@@ -90,8 +91,7 @@ def _grid(highest: float, width: float) -> Markup:
         line = Markup('<line class="grid" x1="{}" x2="{}" y1="{}" y2="{}"/>').format(LEFT, LEFT + width, y, y)
         left = Markup('<text class="tick" x="{}" y="{}" text-anchor="end">{}</text>')
         below = Markup('<text class="tick" x="{}" y="{}" text-anchor="middle">{}</text>')
-        digits = 0 if round(highest * 100) % 4 == 0 else 1
-        parts += [line, left.format(LEFT - 6, y + 4, percent(share * highest, digits))]
+        parts += [line, left.format(LEFT - 6, y + 4, percent(share * highest, 0))]
         parts.append(below.format(x, TOP + PLOT + 16, percent(share, 0)))
     title = Markup('<text class="tick" x="{}" y="{}" text-anchor="middle">share answered, the surest first</text>')
     return Markup("").join([*parts, title.format(LEFT + width / 2, TOP + PLOT + 33)])

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from heldout.errors import Refused
-from heldout.eval.report import build
+from heldout.eval.report import build, inputs
 from heldout.eval.report.calibration import answers_of, reliability_bins
 from heldout.eval.report.inputs import read_inputs
 from heldout.eval.score import score_run
@@ -166,3 +166,39 @@ def test_a_foreign_fit_is_refused_in_one_line(tmp_path, fit, says):
 def test_a_folder_that_is_absent_is_refused(tmp_path):
     with pytest.raises(Refused, match="no such run folder"):
         read_inputs([tmp_path / "none"], 50)
+
+
+def test_what_is_computed_is_told_set_by_set_and_nothing_where_all_is_there(make, tmp_path):
+    folder, told = make(tmp_path / "run", n=40), []
+    build([folder], replicates=50, say=told.append)
+    scored = [f"scoring {s} on {d}" for s in ("tiny-bert", "majority", "tf-idf") for d in ("imdb", "yelp", "dev")]
+    compared = ["comparing on imdb", "comparing on yelp"]
+    assert told == scored + compared
+    again: list[str] = []
+    build([folder], replicates=50, say=again.append)
+    assert again == compared
+
+
+def test_gold_of_a_baseline_that_is_the_same_to_the_byte_is_read_once(make, tmp_path, monkeypatch):
+    folder, read = make(tmp_path / "run", n=40), []
+    score_run(folder, replicates=50)
+    for baseline in ("tfidf", "majority"):
+        score_run(folder / "baselines" / baseline, replicates=50)
+    real = inputs.read_gold
+    monkeypatch.setattr(inputs, "read_gold", lambda path, card: read.append(path) or real(path, card))
+    found = read_inputs([folder], 50)
+    assert len(read) == 3 and {path.parent.parent for path in read} == {folder}
+    assert [data.name for data in found.tests] == ["imdb", "yelp"]
+
+
+def test_a_run_of_a_language_model_has_a_report_without_mistakes(tmp_path):
+    card = {"name": "wiki", "kind": "lm", "labels": [], "metrics": ["perplexity", "lm_accuracy"]}
+    write_json(tmp_path / "run" / "card.json", card)
+    for name in ("dev", "wiki"):
+        gold = [{"id": f"{name}{k}", "text": {"text": f"page {k} of {name}"}, "gold": {"n": 10}} for k in range(40)]
+        said = [{"id": row["id"], "nll": 20.0 + k, "n": 10, "correct": 4} for k, row in enumerate(gold)]
+        write_lines(tmp_path / "run" / "gold" / f"{name}.jsonl", gold)
+        write_lines(tmp_path / "run" / "predictions" / f"{name}.jsonl", said)
+    page = build([tmp_path / "run"], replicates=50)
+    assert "On the 40 wiki texts the perplexity of run is " in page and "40.0%" in page
+    assert "No answer is wrong." in page and 'class="reliability"' not in page

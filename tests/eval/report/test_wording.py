@@ -6,7 +6,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from heldout.eval.metrics import known
 from heldout.eval.report.wording import (
+    PER_CENT,
     advantage,
     bounded,
     bounds,
@@ -17,6 +19,7 @@ from heldout.eval.report.wording import (
     percent,
     signed_amount,
     sure,
+    title,
     visible,
 )
 
@@ -70,3 +73,13 @@ def test_less_of_an_error_is_an_advantage():
     assert advantage((-0.2, -0.3, 0.1), False) == (0.2, -0.1, 0.3)
     assert advantage((-0.2, None, None), False) == (0.2, None, None)
     assert advantage((-0.2, -0.3, 0.1), True) == (-0.2, -0.3, 0.1)
+
+
+def test_every_metric_has_a_name_without_underscores_and_shares_are_in_per_cent():
+    metrics = known()
+    assert len(metrics) > 20
+    assert [name for name in metrics if "_" in title(name)] == []
+    shares = {
+        name for name, m in metrics.items() if m.higher_is_better and m.unit in ("share", "F1", "share of tokens")
+    }
+    assert set(metrics) & PER_CENT == shares == PER_CENT

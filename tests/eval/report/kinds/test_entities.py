@@ -3,6 +3,7 @@
 import json
 import re
 from collections import Counter
+from dataclasses import replace
 from html import unescape
 
 import pytest
@@ -13,6 +14,7 @@ from heldout.eval.report.comparisons import compare
 from heldout.eval.report.entities import VIEW
 from heldout.eval.report.mistakes import most_confident
 from heldout.eval.report.verdict import verdict
+from heldout.records import Prediction
 from heldout.runs import write_lines
 
 
@@ -148,6 +150,19 @@ def test_a_set_in_which_nothing_is_found_is_reported(makers, tmp_path):
     write_lines(path, ({"id": k, "answer": ["O"] * n, "scores": [outside] * n} for k, n in lengths.items()))
     html = said(build([folder], replicates=60))
     assert "the entity F1 of tagger is 0.0%" in html and "posts entities found with" not in html
+
+
+def test_texts_of_tags_stay_within_their_bytes_whatever_is_marked_in_them(inputs):
+    read = inputs["tags"]
+    tags = ["B-person"] * 4000
+    long = [replace(e, text={"words": ['"<&\x00'] * 4000}, gold=tags) for e in read.tests[0].examples]
+    said = [Prediction(e.id, ["B-place"] * 4000) for e in long]
+    data = replace(read.tests[0], examples=tuple(long))
+    main = replace(read.main, predictions={data.name: tuple(said)})
+    found = most_confident(replace(read, tests=(data,), systems=(main,)), lambda *_: [], limit=400)
+    fields = [field for m in found.shown for field in m.body.fields]
+    assert len(fields) == 60 and all(field.unmarked > 3000 and field.lost > 1000 for field in fields)
+    assert all(sum(len(str(part.text).encode()) for part in field.parts) <= 3_200_000 // 400 for field in fields)
 
 
 @pytest.mark.parametrize("kind", ["tags", "span", "pairs"])
