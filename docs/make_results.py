@@ -183,7 +183,7 @@ def curve_table(run: Path) -> str:
     """The loss on dev while a model was pretrained."""
     found = _read(run / "evaluations.json")
     rows = ["| steps | loss a token on dev |", "|---|---|"]
-    return "\n".join([*rows, *(f"| {row['step']:,} | {row['lm_nll']:.3f} |" for row in found)])
+    return "\n".join([*rows, *(f"| {row['step']:,} | {row['nll']:.3f} |" for row in found)])
 
 
 def paired_table(run: Path) -> str:
