@@ -17,7 +17,7 @@ from heldout.eval.tags import TagTable
 
 WORDS = Words("sentence", "sentences", "entities", "entities found", "were right", "sentences right in full: ")
 #: Shown of every type, where the card has them.
-BY_TYPE = ("entity_precision", "entity_recall", "entity_f1")
+BY_TYPE = ("entity_f1", "entity_precision", "entity_recall")
 #: What becomes of an entity, as the extras of entity_f1 count it, in words.
 FATES = {
     "exact": "exact",
@@ -63,7 +63,7 @@ def _by_type(inputs: Inputs, data: DataSet, table: TagTable) -> HtmlTable:
         for k, kind in enumerate(table.types)
         if gold[k] or found[k]
     ]
-    return HtmlTable(("type", "gold", "found", "right", *(title(metric) for metric in shown)), tuple(rows))
+    return HtmlTable(("type", "gold", *(title(metric) for metric in shown), "found", "right"), tuple(rows))
 
 
 def _counts(table: TagTable) -> tuple[Any, Any, Any]:
@@ -79,7 +79,8 @@ def _type_row(
 ) -> Row:
     metrics = [metric_cell(metric, scores.get("metrics", {}).get(metric)) for metric in shown]
     few = ("few",) if 0 < counts[0] < FEW else ()
-    return Row(name, (*(Cell(count(n)) for n in counts), *metrics), few, whole=whole)
+    gold, found, right = (Cell(count(n)) for n in counts)
+    return Row(name, (gold, *metrics, found, right), few, whole=whole)
 
 
 def _confusion(table: TagTable) -> Block:

@@ -28,6 +28,11 @@ def entities(inputs, data):
     return [(strict(example.gold), strict(prediction.answer)) for example, prediction in pairs]
 
 
+def counts(cells):
+    """Gold, found and right of a row of the table by type."""
+    return [int(cells[k]) for k in (0, -2, -1)]
+
+
 def test_the_table_by_type_counts_what_a_reader_of_tags_counts(inputs):
     read = inputs["tags"]
     (section,) = VIEW.sections(read)
@@ -41,10 +46,10 @@ def test_the_table_by_type_counts_what_a_reader_of_tags_counts(inputs):
             right.update(kind for *_, kind in set(mine) & set(others))
         rows = {row.name: [cell.value for cell in row.cells] for row in group.blocks[0].table.rows}
         for kind in ("person", "place"):
-            assert rows[kind][:3] == [str(n) for n in (gold[kind], found[kind], right[kind])]
+            assert counts(rows[kind]) == [gold[kind], found[kind], right[kind]]
             f1 = 2 * right[kind] / (gold[kind] + found[kind])
-            assert rows[kind][5] == f"{100 * f1:.1f}%"
-        assert rows["all"][:3] == [str(sum(n.values())) for n in (gold, found, right)]
+            assert rows[kind][1] == f"{100 * f1:.1f}%"
+        assert counts(rows["all"]) == [sum(n.values()) for n in (gold, found, right)]
 
 
 def test_the_confusion_adds_up_to_all_entities(inputs):
