@@ -129,6 +129,30 @@ def browser(chromium: Path) -> Iterator[Any]:
         opened.close()
 
 
+#: The contrast of every piece of text with its ground (WCAG 2), with the element it stands in.
+CONTRAST = """() => {
+  const channel = (v) => (v /= 255) <= 0.03928 ? v / 12.92 : ((v + 0.055) / 1.055) ** 2.4;
+  const light = (c) => [0.2126, 0.7152, 0.0722].reduce((sum, w, k) => sum + w * channel(c[k]), 0);
+  const rgba = (text) => text.match(/[\\d.]+/g).map(Number);
+  const ground = (node) => {
+    for (; node; node = node.parentElement) {
+      const c = rgba(getComputedStyle(node).backgroundColor);
+      if (c.length === 3 || c[3] > 0) return c;
+    }
+    return [255, 255, 255];
+  };
+  const found = [];
+  for (const node of document.querySelectorAll("body *")) {
+    const words = [...node.childNodes].some((n) => n.nodeType === 3 && n.data.trim());
+    if (!words || node.closest("script, option")) continue;
+    const style = getComputedStyle(node);
+    const [a, b] = [light(rgba(node.closest("svg") ? style.fill : style.color)), light(ground(node))];
+    found.push([(Math.max(a, b) + 0.05) / (Math.min(a, b) + 0.05), node.tagName + "." + node.getAttribute("class")]);
+  }
+  return found;
+}"""
+
+
 class Opened:
     """A page with what it said on its console and asked of the network."""
 
@@ -138,6 +162,11 @@ class Opened:
         page.on("pageerror", lambda error: self.said.append(str(error)))
         page.on("dialog", lambda dialog: self.said.append(f"dialog {dialog.message}"))
         page.on("request", lambda request: self.asked.append(request.url))
+
+    def contrasts(self) -> list[tuple[float, str]]:
+        """The contrast of every piece of text, with the element it stands in."""
+        found: list[tuple[float, str]] = self.page.evaluate(CONTRAST)
+        return found
 
 
 @pytest.fixture

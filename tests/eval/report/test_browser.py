@@ -68,32 +68,9 @@ def test_the_dark_scheme_is_dark(open_page):
     assert light == "rgb(253, 253, 252)" and dark == "rgb(21, 23, 26)"
 
 
-CONTRAST = """() => {
-  const channel = (v) => (v /= 255) <= 0.03928 ? v / 12.92 : ((v + 0.055) / 1.055) ** 2.4;
-  const light = (c) => [0.2126, 0.7152, 0.0722].reduce((sum, w, k) => sum + w * channel(c[k]), 0);
-  const rgba = (text) => text.match(/[\\d.]+/g).map(Number);
-  const ground = (node) => {
-    for (; node; node = node.parentElement) {
-      const c = rgba(getComputedStyle(node).backgroundColor);
-      if (c.length === 3 || c[3] > 0) return c;
-    }
-    return [255, 255, 255];
-  };
-  const found = [];
-  for (const node of document.querySelectorAll("body *")) {
-    const words = [...node.childNodes].some((n) => n.nodeType === 3 && n.data.trim());
-    if (!words || node.closest("script, option")) continue;
-    const style = getComputedStyle(node);
-    const [a, b] = [light(rgba(node.closest("svg") ? style.fill : style.color)), light(ground(node))];
-    found.push([(Math.max(a, b) + 0.05) / (Math.min(a, b) + 0.05), node.tagName + "." + node.getAttribute("class")]);
-  }
-  return found;
-}"""
-
-
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 def test_all_text_has_the_contrast_of_wcag_aa(open_page, scheme):
-    found = open_page(scheme=scheme).page.evaluate(CONTRAST)
+    found = open_page(scheme=scheme).contrasts()
     assert len(found) > 300
     assert [(round(ratio, 2), where) for ratio, where in found if ratio < 4.5] == []
 
