@@ -25,9 +25,10 @@ from heldout.options import REQUIRED, option, positional
 from heldout.records import Card, read_card
 from heldout.runs import holding, read_json, write_lines
 from heldout.tasks import load_task
-from heldout.train.models import Source, config_labels
+from heldout.train.models import config_labels
 from heldout.train.precision import Precision, make_accelerator, resolve
 from heldout.train.system import load_system
+from heldout.train.untrusted import Source
 
 
 @dataclass(frozen=True)

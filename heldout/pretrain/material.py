@@ -24,9 +24,10 @@ from heldout.pretrain.sentences import Splitter, resolve
 from heldout.pretrain.split import split
 from heldout.pretrain.store import Corpus, load
 from heldout.records import Example
-from heldout.train.models import Source, load_tokenizer
+from heldout.train.models import load_tokenizer
 from heldout.train.plan import Step
 from heldout.train.progress import progress
+from heldout.train.untrusted import Source
 from heldout.train.windows import Batch, Window
 
 #: What is drawn once: (FIXED, number of the split); what is drawn for a step: (STEP, its number).

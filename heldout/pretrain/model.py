@@ -14,7 +14,8 @@ from transformers import (
 )
 
 from heldout.errors import Refused
-from heldout.train.models import Source, load_with_fresh_head
+from heldout.train.models import load_with_fresh_head
+from heldout.train.untrusted import Source
 
 CLASSES: dict[str, Any] = {
     "mlm": AutoModelForMaskedLM,

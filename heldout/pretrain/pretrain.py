@@ -23,11 +23,12 @@ from heldout.runs import atomic, write_lines
 from heldout.train.checkpoint import disk_errors
 from heldout.train.engine import start
 from heldout.train.loop import Recipe
-from heldout.train.models import Source, load_model, max_positions
+from heldout.train.models import load_model, max_positions
 from heldout.train.optim import linear_schedule, make_optimizer
 from heldout.train.plan import Step, plan_hash
 from heldout.train.progress import progress, say
 from heldout.train.session import Selection, Session, evaluation_steps, run
+from heldout.train.untrusted import Source
 
 SELECTION = "nll"
 

@@ -18,13 +18,14 @@ from heldout.options import REQUIRED, option
 from heldout.records import Card, Example, Prediction
 from heldout.train.engine import LoopOptions, check, start
 from heldout.train.loop import Recipe
-from heldout.train.models import Source, label_names, load_model, load_tokenizer, max_positions
+from heldout.train.models import label_names, load_model, load_tokenizer, max_positions
 from heldout.train.optim import linear_schedule, make_optimizer
 from heldout.train.plan import Step, make_plan, plan_hash
 from heldout.train.progress import progress, say
 from heldout.train.session import Selection, Session, evaluation_steps, run
 from heldout.train.system import System, encoding_of, load_system, pad_id
 from heldout.train.task import Encoded, Encoding, Long, Only, Task
+from heldout.train.untrusted import Source
 from heldout.train.windows import collate
 
 

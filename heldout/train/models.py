@@ -1,37 +1,18 @@
-"""Loading models and tokenizers that come from outside: safetensors only, no code of theirs unless allowed."""
+"""Loading models and tokenizers: heads by label names, what a file lacks drawn from a seed or refused."""
 
-import contextlib
-import json
-import logging
-import os
-from collections.abc import Callable, Collection, Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Collection, Sequence
 from pathlib import Path
 from typing import Any
 
 import torch
-from safetensors import SafetensorError
 from transformers import AutoConfig, AutoTokenizer, PreTrainedModel, PreTrainedTokenizerFast
-from transformers.utils import logging as transformers_logging
 
 from heldout.errors import Refused
 from heldout.train.label_names import matched, nameless
-
-PICKLES = ("pytorch_model.bin", "pytorch_model.bin.index.json", "model.pt", "tf_model.h5", "flax_model.msgpack")
+from heldout.train.untrusted import Source, check_folder, quiet, readable_errors
 
 #: What configs call the dropout of attention weights: BERT's kin, and DistilBERT's and ModernBERT's.
 ATTENTION_DROPOUT = ("attention_probs_dropout_prob", "attention_dropout")
-
-# transformers would ask the hub to convert pickled weights in a thread of its own; only safetensors are loaded here.
-os.environ.setdefault("DISABLE_SAFETENSORS_CONVERSION", "1")
-
-
-@dataclass(frozen=True)
-class Source:
-    """Where a model comes from: a folder or a hub id, and whether code shipped with it may run."""
-
-    name: str
-    trust_remote_code: bool = False
 
 
 def load_tokenizer(source: Source, max_length: int) -> PreTrainedTokenizerFast:
@@ -40,7 +21,7 @@ def load_tokenizer(source: Source, max_length: int) -> PreTrainedTokenizerFast:
     if not (folder / "tokenizer.json").is_file() or (folder / "config.json").exists():
         # A folder without a model, as heldout tokenizer train makes it, need not be one of a model.
         check_folder(source)
-    with _readable_errors(source, "tokenizer"), _quiet():
+    with readable_errors(source, "tokenizer"), quiet():
         tokenizer = AutoTokenizer.from_pretrained(source.name, trust_remote_code=source.trust_remote_code)
     if not getattr(tokenizer, "is_fast", False):
         raise Refused(
@@ -78,7 +59,7 @@ def load_model(
     replaces the config's own.
     """
     check_folder(source)
-    with _readable_errors(source, "model"), _quiet():
+    with readable_errors(source, "model"), quiet():
         config = AutoConfig.from_pretrained(source.name, trust_remote_code=source.trust_remote_code)
         own = matched(_names(config), labels or [])
         same = labels is None or sorted(own) == sorted(labels)
@@ -109,7 +90,7 @@ def load_with_fresh_head(
     Only heads (and a pooler) may lack: Refused where weights of the body do.
     """
     check_folder(source)
-    with _readable_errors(source, "model"), _quiet():
+    with readable_errors(source, "model"), quiet():
         config = AutoConfig.from_pretrained(source.name, trust_remote_code=source.trust_remote_code)
         if attention_dropout is not None:
             _set_attention_dropout(config, attention_dropout, source)
@@ -144,7 +125,7 @@ def label_names(model: PreTrainedModel) -> list[str]:
 def config_labels(source: Source) -> list[str]:
     """As ``label_names``, from the config alone."""
     check_folder(source)
-    with _readable_errors(source, "model"), _quiet():
+    with readable_errors(source, "model"), quiet():
         return _names(AutoConfig.from_pretrained(source.name, trust_remote_code=source.trust_remote_code))
 
 
@@ -208,54 +189,3 @@ def max_positions(model: PreTrainedModel) -> int | None:
     tables = [module for name, module in model.named_modules() if name.endswith("position_embeddings")]
     skipped = [table.padding_idx for table in tables if getattr(table, "padding_idx", None) is not None]
     return int(limit) - (int(skipped[0]) + 1 if skipped else 0)
-
-
-def check_folder(source: Source) -> None:
-    """Refuse a local model folder that lacks a config or weights, has only pickles, or wants code of its own to run."""
-    folder = Path(source.name)
-    if not folder.exists():
-        looks_local = source.name.startswith((".", "/", "~")) or source.name.count("/") > 1
-        if looks_local:
-            raise Refused(f"{source.name}: no such model folder")
-        return
-    config = folder / "config.json"
-    if not config.is_file():
-        raise Refused(f"{source.name}: no config.json; give a folder saved by save_pretrained or a hub id")
-    try:
-        wants_code = "auto_map" in json.loads(config.read_text(encoding="utf-8"))
-    except (json.JSONDecodeError, UnicodeDecodeError) as error:
-        raise Refused(f"{config}: not JSON ({error})") from None
-    if wants_code and not source.trust_remote_code:
-        raise Refused(f"{source.name}: wants to run code of its own; read it, then allow it with --trust-remote-code")
-    if not list(folder.glob("*.safetensors")):
-        pickled = [name for name in PICKLES if (folder / name).exists()]
-        if pickled:
-            raise Refused(f"{source.name}: has only {pickled[0]}; pickles can run code, so save it as safetensors")
-        raise Refused(f"{source.name}: holds no weights (no *.safetensors)")
-
-
-@contextlib.contextmanager
-def _readable_errors(source: Source, what: str) -> Iterator[None]:
-    """Turn the many-line exceptions of transformers into one line that names the model."""
-    try:
-        yield
-    except (OSError, ValueError, ImportError, RuntimeError, KeyError, SafetensorError) as error:
-        said = " ".join(str(error).split())
-        why = said[:300]
-        if "trust_remote_code" in said:
-            why = "it wants to run code of its own; read it, then allow it with --trust-remote-code"
-        elif "use_safetensors" in said or ("safetensors" in said.lower() and "not" in said):
-            why = f"it has no safetensors weights; pickles can run code, so convert them first ({why})"
-        raise Refused(f"{source.name}: the {what} could not be loaded: {why}") from error
-
-
-@contextlib.contextmanager
-def _quiet() -> Iterator[None]:
-    """Without transformers' report on missing weights: load_model checks them and says it in a line."""
-    before = transformers_logging.get_verbosity()
-    transformers_logging.set_verbosity(logging.ERROR)
-    transformers_logging.disable_progress_bar()  # type: ignore[no-untyped-call]
-    try:
-        yield
-    finally:
-        transformers_logging.set_verbosity(before)

@@ -14,10 +14,11 @@ from heldout.records import Example, Prediction
 from heldout.runs import atomic
 from heldout.train.checkpoint import disk_errors
 from heldout.train.label_names import matched, mismatch
-from heldout.train.models import Source, label_names, load_model, load_tokenizer
+from heldout.train.models import label_names, load_model, load_tokenizer
 from heldout.train.predict import TOKEN_BUDGET, predict
 from heldout.train.progress import progress
 from heldout.train.task import Encoded, Encoding, Task
+from heldout.train.untrusted import Source
 
 
 @dataclass(frozen=True)

@@ -10,10 +10,11 @@ from heldout.data import task_names
 from heldout.errors import Refused
 from heldout.eval import metrics
 from heldout.tasks import load_task, names
-from heldout.train.models import Source, load_model, load_tokenizer
+from heldout.train.models import load_model, load_tokenizer
 from heldout.train.precision import make_accelerator
 from heldout.train.system import System
 from heldout.train.task import Encoding
+from heldout.train.untrusted import Source
 from heldout.train.windows import collate
 
 # One made-up example and its label set for each task; a task that lacks one fails here.

@@ -12,7 +12,7 @@ from transformers import AutoModelForPreTraining, pipeline
 from heldout.cli import main
 from heldout.pretrain.model import continued
 from heldout.pretrain.report import evaluations
-from heldout.train.models import Source
+from heldout.train.untrusted import Source
 
 
 def words(objective, stories_file, tokenizer_folder, out, **changes):

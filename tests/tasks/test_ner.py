@@ -11,10 +11,11 @@ from heldout.bio import best_valid, strict
 from heldout.records import Example
 from heldout.tasks import load_task
 from heldout.tasks.ner import NOWHERE, cut, most_context
-from heldout.train.models import Source, load_model, load_tokenizer
+from heldout.train.models import load_model, load_tokenizer
 from heldout.train.precision import make_accelerator
 from heldout.train.system import System
 from heldout.train.task import Encoding
+from heldout.train.untrusted import Source
 from heldout.train.windows import IGNORED, collate
 
 LABELS = ["O", "B-place", "I-place", "B-work", "I-work"]

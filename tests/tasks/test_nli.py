@@ -9,11 +9,12 @@ from heldout.errors import Refused
 from heldout.records import Example
 from heldout.tasks import load_task
 from heldout.train.framing import longest_first
-from heldout.train.models import Source, load_model, load_tokenizer
+from heldout.train.models import load_model, load_tokenizer
 from heldout.train.precision import make_accelerator
 from heldout.train.predict import predict
 from heldout.train.system import System
 from heldout.train.task import Encoding
+from heldout.train.untrusted import Source
 
 LABELS = ["entailment", "neutral", "contradiction"]
 TASK = load_task("nli")

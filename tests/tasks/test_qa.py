@@ -13,11 +13,12 @@ from heldout.errors import Refused
 from heldout.records import Card, Example
 from heldout.tasks import load_task
 from heldout.tasks.qa import NBEST, window_starts
-from heldout.train.models import Source, load_model, load_tokenizer
+from heldout.train.models import load_model, load_tokenizer
 from heldout.train.precision import make_accelerator
 from heldout.train.predict import predict
 from heldout.train.system import System
 from heldout.train.task import Encoding
+from heldout.train.untrusted import Source
 from heldout.train.windows import collate
 
 HEAD = ("LABEL_0", "LABEL_1")

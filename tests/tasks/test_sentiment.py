@@ -8,10 +8,11 @@ from hypothesis import strategies as st
 from heldout.records import Example
 from heldout.tasks import load_task
 from heldout.train.framing import cut
-from heldout.train.models import Source, load_model, load_tokenizer
+from heldout.train.models import load_model, load_tokenizer
 from heldout.train.precision import make_accelerator
 from heldout.train.system import System
 from heldout.train.task import Encoding
+from heldout.train.untrusted import Source
 
 LABELS = ["negative", "positive"]
 TASK = load_task("sentiment")

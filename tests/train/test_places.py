@@ -5,8 +5,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from tokenizers import Tokenizer, decoders, models, normalizers, pre_tokenizers, processors, trainers
 
-from heldout.train.models import Source, load_tokenizer
+from heldout.train.models import load_tokenizer
 from heldout.train.places import places
+from heldout.train.untrusted import Source
 
 CORPUS = [
     "the mill was built by Ada Moor in 1820 .",
