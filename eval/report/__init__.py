@@ -11,7 +11,8 @@ from markupsafe import Markup
 
 from heldout import __version__
 from heldout.eval.report.comparisons import compare
-from heldout.eval.report.inputs import Inputs, Say, quiet, read_inputs
+from heldout.eval.report.fresh import Say
+from heldout.eval.report.inputs import Inputs, quiet, read_inputs
 from heldout.eval.report.mistakes import SHOWN, most_confident
 from heldout.eval.report.page import make_page
 from heldout.eval.report.tables import slice_name

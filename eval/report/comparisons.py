@@ -10,7 +10,8 @@ from typing import Any
 
 from heldout.eval.differences import Side, differences, discordant
 from heldout.eval.metrics import find
-from heldout.eval.report.inputs import DataSet, Inputs, Say, System, quiet
+from heldout.eval.report.fresh import Say
+from heldout.eval.report.inputs import DataSet, Inputs, System, quiet
 from heldout.eval.report.tables import metric_of
 from heldout.eval.report.wording import Bounded, bounded
 from heldout.eval.score import DEV

@@ -3,26 +3,22 @@
 A run brings its RUN/baselines/* with it; a folder of several seeds brings its seed-*/ children.
 """
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
 from heldout.errors import Refused
-from heldout.eval.score import DEV, inputs_hash, read_answers, score_run
+from heldout.eval.report.fresh import Say, Scores, fits_of, fresh_scores, read_object
+from heldout.eval.score import DEV, read_answers
 from heldout.eval.statistics import REPLICATES
 from heldout.eval.table import BINS, Table
 from heldout.eval.tabulate import tabulate
-from heldout.fits import Fit, able, read_fit
+from heldout.fits import Fit
 from heldout.ledger import Ledger, read_ledger
 from heldout.records import Card, Example, Prediction, content_hash, read_card, read_gold
-from heldout.runs import holding, read_json
 
-#: Hears what is being done.
-Say = Callable[[str], None]
-#: What scores/NAME.json holds.
-Scores = Mapping[str, Any]
 #: Baselines whose folder name is not what people call them.
 BASELINE_NAMES = {"tfidf": "tf-idf", "tf_idf": "tf-idf"}
 
@@ -156,82 +152,30 @@ def _gold(folder: Path, card: Card, read: dict[bytes, DataSet]) -> list[DataSet]
 
 
 def _system(folder: Path, card: Card, gold: Mapping[str, DataSet], seed_of: str, replicates: int, say: Say) -> System:
-    options = _object(folder / "options.json")
+    options = read_object(folder / "options.json")
     paths = {name: (folder / "gold" / f"{name}.jsonl", folder / "predictions" / f"{name}.jsonl") for name in gold}
     predictions = {
         name: tuple(read_answers(gold[name].examples, *pair, card)) for name, pair in paths.items() if pair[1].exists()
     }
     # First, since scoring fits a temperature and says so in the ledger.
     name = _name(options, folder)
-    scores = _scores(folder, card, gold, predictions, replicates, lambda data: say(f"scoring {name} on {data}"))
+    examples = {data: split.examples for data, split in gold.items()}
+    scores = fresh_scores(
+        folder, card, examples, predictions, replicates, lambda data: say(f"scoring {name} on {data}")
+    )
     return System(
         name=name,
         folder=folder,
         baseline="kind" in options or folder.parent.name == "baselines",
         options=options,
-        environment=_object(folder / "environment.json"),
+        environment=read_object(folder / "environment.json"),
         ledger=read_ledger(folder) if (folder / "ledger.json").exists() else Ledger(),
-        fits=_fits(folder),
+        fits=fits_of(folder),
         dev=gold.get(DEV),
         predictions=predictions,
         scores=scores,
         seed_of=seed_of,
     )
-
-
-def _fits(folder: Path) -> dict[str, Fit]:
-    return {path.stem: read_fit(path) for path in sorted((folder / "fits").glob("*.json"))}
-
-
-def _scores(
-    folder: Path,
-    card: Card,
-    gold: Mapping[str, DataSet],
-    predictions: Mapping[str, Sequence[Prediction]],
-    replicates: int,
-    say: Say,
-) -> dict[str, Scores]:
-    """The scores of each set of predictions; those missing, or of other records than lie here, are computed."""
-    hashes = {name: inputs_hash(card, gold[name].examples, rows) for name, rows in predictions.items()}
-    found = {name: _object(folder / "scores" / f"{name}.json") for name in predictions}
-
-    def stale(name: str) -> bool:
-        # A fit whose scores a prediction lacks makes no variant.
-        fits = {key: f for key, f in _fits(folder).items() if all(able(f.kind, said) for said in predictions[name])}
-        return not _usable(found[name], hashes[name], hashes, fits)
-
-    stale_ones = [name for name in predictions if stale(name)]
-    if not stale_ones:
-        return found
-    with holding(folder):
-        if len(stale_ones) == len(gold):
-            return found | score_run(folder, replicates=replicates, say=say)
-        # Dev first: another temperature makes the scores of the tests stale.
-        for name in sorted(predictions, key=lambda name: name != DEV):
-            if stale(name):
-                found |= score_run(folder, name, replicates=replicates, say=say)
-    return found
-
-
-def _usable(row: Scores, inputs: str, hashes: Mapping[str, str], fits: Mapping[str, Fit]) -> bool:
-    """Whether scores are of these inputs, their drop of those of the first set, their variants of these fits."""
-    if row.get("inputs_hash") != inputs or not all(
-        isinstance(row.get(k), dict) for k in ("metrics", "slices", "variants")
-    ):
-        return False
-    drop = row.get("drop")
-    made = {kind: variant["parameters"] for kind, variant in row["variants"].items() if "parameters" in variant}
-    return made == {fit.kind: dict(fit.parameters) for fit in fits.values()} and (
-        drop is None or drop.get("inputs_hash") == hashes.get(drop.get("from"))
-    )
-
-
-def _object(path: Path) -> Mapping[str, Any]:
-    """A JSON object of a run folder, empty where the file is absent."""
-    row = read_json(path) if path.exists() else {}
-    if not isinstance(row, dict):
-        raise Refused(f"{path}: must hold a JSON object")
-    return row
 
 
 def _name(options: Mapping[str, Any], folder: Path) -> str:
