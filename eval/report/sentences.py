@@ -220,11 +220,16 @@ def cut(data: Mapping[str, tuple[int, int]], limit: int | None, one: str = "text
     return f"{listed(parts)} were cut {at}."
 
 
-def overlap(data: str, n: int, inside: int, metric: str, without: float | None, things: str = "texts") -> str:
-    """How many test texts also stand in train, and the main metric without them."""
-    text = f"{count(inside)} of the {count(n)} {data} {things} also stand in train, word for word or nearly"
+def overlap(data: str, counts: tuple[int, int, int], metric: str, without: float | None, things: str = "texts") -> str:
+    """How many test texts also stand in train, and the main metric without them.
+
+    ``counts``: all, those that stand there word for word or nearly, those that only share a premise or a passage.
+    """
+    n, inside, shared = counts
+    found = [f"{count(inside)} also stand in train, word for word or nearly"] if inside else []
+    found += [f"{count(shared)} share a premise or a passage with train"] if shared else []
     rest = "" if without is None else f"; without them its {title(metric)} is {measure(metric, without)}"
-    return f"{text}{rest}."
+    return f"Of the {count(n)} {data} {things} {' and '.join(found)}{rest}."
 
 
 def seeds(data: str, metric: str, values: Sequence[float], shown: str) -> str:

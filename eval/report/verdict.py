@@ -162,11 +162,13 @@ def _limits(inputs: Inputs, found: Comparisons) -> Iterator[str]:
         {d: c for d, c in cuts.items() if c[1]}, limit if isinstance(limit, int) else None, words.one, words.many
     )
     for data in inputs.tests:
-        inside = sum("overlap" in example.about for example in data.examples)
+        marks = [example.about["overlap"] for example in data.examples if "overlap" in example.about]
+        shared = marks.count("shared")
         without = inputs.main.scores.get(data.name, {}).get("slices", {}).get("overlap=not in train", {})
         value = bounded(without.get("metrics", {}).get(inputs.metric))[0]
-        if inside:
-            yield sentences.overlap(data.name, len(data.examples), inside, inputs.metric, value, words.many)
+        if marks:
+            counts = (len(data.examples), len(marks) - shared, shared)
+            yield sentences.overlap(data.name, counts, inputs.metric, value, words.many)
     silent = [d.name for d in inputs.tests if d.name not in inputs.main.predictions]
     if silent:
         yield f"{inputs.main.name} has no predictions on {listed(silent)}."

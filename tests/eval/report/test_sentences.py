@@ -129,9 +129,18 @@ def test_cut_texts_are_told_with_the_limit():
 
 
 def test_overlap_is_told_with_the_score_without_it():
-    said = sentences.overlap("imdb", 1000, 12, "accuracy", 0.865)
+    said = sentences.overlap("imdb", (1000, 12, 0), "accuracy", 0.865)
     assert said.endswith("also stand in train, word for word or nearly; without them its accuracy is 86.5%.")
-    assert sentences.overlap("imdb", 10, 10, "accuracy", None).endswith("nearly.")
+    assert sentences.overlap("imdb", (10, 10, 0), "accuracy", None).endswith("nearly.")
+
+
+def test_a_shared_premise_is_not_called_a_repeated_text():
+    said = sentences.overlap("snli", (900, 0, 24), "accuracy", 0.5, "pairs")
+    assert said == (
+        "Of the 900 snli pairs 24 share a premise or a passage with train; without them its accuracy is 50.0%."
+    )
+    both = sentences.overlap("snli", (900, 2, 24), "accuracy", None, "pairs")
+    assert both.startswith("Of the 900 snli pairs 2 also stand in train, word for word or nearly and 24 share")
 
 
 def test_seeds_are_told_with_their_spread():
