@@ -1,0 +1,1 @@
+"""Suites of cases whose gold is known by construction; SOURCE `suite:NAME` reads one."""
