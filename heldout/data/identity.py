@@ -9,7 +9,13 @@ from heldout.data.table import Row, Table, column
 from heldout.errors import Refused
 
 #: What every task's rows may say of themselves.
-ABOUT: Mapping[str, Sequence[str]] = {name: (name,) for name in ("group", "domain", "pair")}
+ABOUT: Mapping[str, Sequence[str]] = {
+    **{name: (name,) for name in ("group", "domain", "pair", "phenomenon", "role", "expect", "direction")},
+    # CAD's counterfactual reviews (Kaushik, Hovy and Lipton 2020) number their pairs so.
+    "pair": ("pair", "batch_id"),
+}
+#: What phenomena are called where a file is one of cases (it has pairs or expectations): elsewhere a tag is anything.
+TAG = "tag"
 
 
 def ids(table: Table, reading: Reading, usual: Sequence[str] = IDENTITY) -> tuple[list[str], dict[str, int]]:
@@ -43,6 +49,8 @@ def about_columns(table: Table, reading: Reading, usual: Mapping[str, Sequence[s
     """The columns of ``about``; where no column groups the texts, a pair is their group and is resampled whole."""
     found = {field: column(table, reading.columns.get(field), names, field) for field, names in usual.items()}
     found["group"] = found["group"] or found["pair"]
+    if found.get("pair") or found.get("expect"):
+        found["phenomenon"] = found["phenomenon"] or column(table, None, (TAG,), "phenomenon")
     return {field: name for field, name in found.items() if name is not None}
 
 

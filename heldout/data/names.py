@@ -10,9 +10,9 @@ from dataclasses import dataclass, field
 from heldout.errors import Refused
 from heldout.options import nearest
 
-#: What a column can be for; group, domain, pair, phenomenon and role land in an example's ``about``.
+#: What a column can be for; those from group to direction land in an example's ``about``.
 FIELDS = (
-    *("text", "label", "id", "group", "domain", "pair", "phenomenon", "role"),
+    *("text", "label", "id", "group", "domain", "pair", "phenomenon", "role", "expect", "direction"),
     *("premise", "hypothesis", "words", "tags", "question", "context", "answers"),
 )
 DELIMITERS = {"comma": ",", "tab": "\t", "space": " ", "semicolon": ";", "pipe": "|"}
@@ -29,6 +29,8 @@ class Reading:
     delimiter: str = ""
     encoding: str = "utf-8"
     clean: str = "auto"
+    task: str = ""
+    known: tuple[str, ...] = ()
 
 
 def scoped(values: Sequence[str], name: str, names: Collection[str]) -> list[str]:

@@ -18,6 +18,7 @@ from pathlib import Path
 from heldout.data.defaults import HYPOTHESIS, IDENTITY, PREMISE
 from heldout.data.duplicates import fold
 from heldout.data.files import read_text, stem
+from heldout.data.identity import ABOUT
 from heldout.data.labelled import Form, read_labelled, read_texts
 from heldout.data.labels import Naming, in_order
 from heldout.data.names import Reading
@@ -36,13 +37,7 @@ NAMES = {name: name for name in (ENTAILMENT, *COLLAPSED)} | {
 }
 FORM = Form(
     texts={"premise": PREMISE, "hypothesis": HYPOTHESIS},
-    about={
-        "group": ("group",),
-        "domain": ("domain", "genre"),
-        "pair": ("pair",),
-        "phenomenon": ("phenomenon", "heuristic"),
-        "role": ("role",),
-    },
+    about={**ABOUT, "domain": ("domain", "genre"), "phenomenon": ("phenomenon", "heuristic")},
     identity=(*IDENTITY, "pairid"),
     naming=Naming(NAMES),
 )

@@ -82,6 +82,7 @@ def load(
 
 
 def _load(data: Data, source: str, how: Reading, labels: Collection[str], *, keep: int | None, seed: int) -> Loaded:
+    how = replace(how, task=data.name, known=tuple(labels))
     return load_part(source, how, lambda table: data.read(table, how, labels), files=data.files, keep=keep, seed=seed)
 
 

@@ -18,7 +18,7 @@ from typing import Any
 
 from heldout.data.answers import Claim, claims, placed
 from heldout.data.duplicates import fold
-from heldout.data.identity import ids
+from heldout.data.identity import about, about_columns, ids
 from heldout.data.names import Reading
 from heldout.data.sources import Loaded
 from heldout.data.squad import read_squad
@@ -30,7 +30,7 @@ from heldout.records import Card, Example, content_hash
 QUESTION, CONTEXT = ("question", "query"), ("context", "passage", "paragraph")
 ANSWERS, IMPOSSIBLE = ("answers", "answer"), ("is_impossible", "impossible")
 SAID = {"true": True, "1": True, "false": False, "0": False}
-ARTICLE, DOMAIN = ("title", "article", "group"), ("domain",)
+ARTICLE = ("title", "article", "group")
 #: The versions of the card: SQuAD's two, whose metrics treat empty answers differently.
 ALL_ANSWERED, WITH_IMPOSSIBLE = "1.1", "2.0"
 METRICS = ("f1", "em")
@@ -56,7 +56,7 @@ class Columns:
     answers: str
     impossible: str | None
     article: str | None
-    domain: str | None
+    about: Mapping[str, str]
 
 
 def read(table: Table, reading: Reading, known: Collection[str] = ()) -> Loaded:
@@ -105,7 +105,7 @@ def _columns(table: Table, reading: Reading) -> Columns:
         answers=need_column(table, asked.get("answers"), ANSWERS, "answers"),
         impossible=column(table, None, IMPOSSIBLE, "impossible"),
         article=column(table, asked.get("group"), ARTICLE, "group"),
-        domain=column(table, asked.get("domain"), DOMAIN, "domain"),
+        about={field: name for field, name in about_columns(table, reading).items() if field != "group"},
     )
 
 
@@ -138,10 +138,8 @@ def _gold(
 
 
 def _about(row: Row, columns: Columns, gold: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
-    named = {"article": columns.article, "domain": columns.domain}
-    values = {name: row.values.get(of) for name, of in named.items() if of is not None}
-    about: dict[str, Any] = {name: str(value).strip() for name, value in values.items() if value not in (None, "")}
-    return about | ({} if gold else {"impossible": True})
+    named = dict(columns.about) if columns.article is None else {"article": columns.article, **columns.about}
+    return about(row, named) | ({} if gold else {"impossible": True})
 
 
 def _grouped(examples: Sequence[Example]) -> tuple[Example, ...]:

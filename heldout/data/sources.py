@@ -1,4 +1,6 @@
-"""SOURCE: a path that exists (a file or a folder of reviews, ``aclImdb:test``) or a hub id, org/name@config:split."""
+"""SOURCE: a path that exists (a file or a folder of reviews, ``aclImdb:test``), ``suite:NAME`` (made-up cases of the
+task; ``heldout suite list``) or a hub id, org/name@config:split.
+"""
 
 import re
 from collections.abc import Callable, Collection, Mapping, Sequence
@@ -11,6 +13,8 @@ from heldout.data.folders import read_folder, read_reviews
 from heldout.data.golds import counted
 from heldout.data.hub import read_hub
 from heldout.data.names import Reading
+from heldout.data.suites import PREFIX, read_suite
+from heldout.data.suites.shapes import unfolded
 from heldout.data.table import Table
 from heldout.data.tables import read_table
 from heldout.errors import Refused
@@ -118,7 +122,9 @@ def read(source: str, reading: Reading, *, files: Files | None = None, keep: int
     if path is not None and path.is_dir():
         return read_folder(path, split, reading)
     if path is not None:
-        return read_reviews(path, reading) if suffix(path) == ".review" else read_table(path, reading)
+        return read_reviews(path, reading) if suffix(path) == ".review" else unfolded(read_table(path, reading), reading.known)
+    if source.startswith(PREFIX):
+        return read_suite(source, reading.task, reading.known)
     hub = HUB_ID.fullmatch(source)
     if hub is None or suffix(Path(source)) in KNOWN:
         raise missing(Path(source))

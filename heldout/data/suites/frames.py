@@ -1,0 +1,85 @@
+"""Sentence frames, from which suites are made: templates of a changed text and of its twin, and what fills them.
+
+    Frame("not", {"text": "The {n} is not {a}.", "label": "negative"}, {"text": "The {n} is {a}.", "label": "positive"},
+          (NOUNS, GOOD))
+
+A slot is a list of fillings, each a mapping from names to words, so that one filling can bring words that belong
+together ({"do": "play a flute", "wide": "play an instrument"}). Gold is known by construction: it stands in the frame.
+"""
+
+import random
+import re
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from math import prod
+from typing import Any, TypeAlias
+
+Slot: TypeAlias = Sequence[Mapping[str, str]]
+#: The columns of one row of a suite, as a task's reader reads them.
+Values: TypeAlias = Mapping[str, Any]
+
+ORIGINAL, CHANGED = "original", "changed"
+#: Before a vowel "a" is "an"; our word lists hold no word that is spelt with a vowel and said without (a unicorn).
+ARTICLE = re.compile(r"\b([Aa])(?= [aeiouAEIOU])")
+#: Where a sentence begins.
+BEGINS = re.compile(r"(?:^|(?<=[.!?] ))[a-z]")
+
+
+@dataclass(frozen=True)
+class Frame:
+    """One frame: the columns of the changed text and of its twin as templates, and the slots that fill both.
+
+    ``expect`` is what the changed text must do (about.expect): mft, its gold; inv, its twin's answer.
+    """
+
+    phenomenon: str
+    changed: Mapping[str, str]
+    twin: Mapping[str, str]
+    slots: tuple[Slot, ...]
+    expect: str = "mft"
+
+
+def words(name: str, *values: str) -> Slot:
+    """A slot of single words: words("n", "film", "plot") fills {n}."""
+    return [{name: value} for value in values]
+
+
+def written(text: str) -> str:
+    """A filled template as people write it: "a" before a vowel is "an", sentences begin with a capital.
+
+    >>> written("the man ate a apple. he liked it.")
+    'The man ate an apple. He liked it.'
+    """
+    return BEGINS.sub(lambda found: found[0].upper(), ARTICLE.sub(r"\1n", text))
+
+
+def fillings(slots: Sequence[Slot], n: int, seed: str) -> list[dict[str, str]]:
+    """``n`` different fillings of the slots (all, where there are fewer), drawn by a seed, in the order drawn."""
+    total = prod(map(len, slots))
+    found = []
+    for place in random.Random(seed).sample(range(total), min(n, total)):
+        filling: dict[str, str] = {}
+        for slot in slots:
+            place, which = divmod(place, len(slot))
+            filling |= slot[which]
+        found.append(filling)
+    return found
+
+
+def rows_of(
+    frames: Sequence[Frame], finish: Callable[[Mapping[str, str], Mapping[str, str]], Values], *, each: int, seed: int
+) -> list[dict[str, Any]]:
+    """``each`` pairs of rows of every frame: the twin (role original), then the changed text.
+
+    ``finish`` makes a task's columns of a frame's templates and a filling. A row also tells its id, pair, phenomenon,
+    frame, role and expectation.
+    """
+    rows: list[dict[str, Any]] = []
+    for number, frame in enumerate(frames, 1):
+        for k, filling in enumerate(fillings(frame.slots, each, f"{seed}/{number}/{frame.phenomenon}"), 1):
+            pair = f"frame {number}, pair {k}"
+            for role, template in ((ORIGINAL, frame.twin), (CHANGED, frame.changed)):
+                about = {"pair": pair, "phenomenon": frame.phenomenon, "frame": str(number), "role": role}
+                about |= {"expect": frame.expect} if role == CHANGED else {}
+                rows.append({"id": f"{pair}, {role}", **finish(template, filling), **about})
+    return rows
