@@ -21,7 +21,7 @@ from heldout.pretrain.scoring import Scored, score
 from heldout.records import content_hash
 from heldout.runs import atomic, write_lines
 from heldout.train.checkpoint import disk_errors
-from heldout.train.engine import start
+from heldout.train.engine import finish_tracking, start
 from heldout.train.loop import Recipe
 from heldout.train.models import load_model, max_positions
 from heldout.train.optim import linear_schedule, make_optimizer
@@ -54,7 +54,7 @@ class Pretrained:
 
 def initialise(job: Job) -> None:
     """Write model/ with the weights that pretraining would start from: the control of what pretraining gives."""
-    accelerator = start(job.folder, job.options.precision)
+    accelerator = start(job.folder, job.options)
     material = prepare(job.options, job.seed, job.folder, accelerator)
     if accelerator.is_main_process:
         _save(job.folder, _untrained(job, material), material)
@@ -62,12 +62,13 @@ def initialise(job: Job) -> None:
 
 def pretrain(job: Job) -> Pretrained:
     """Train (or continue, or find it done), leave the best weights in model/ and score them on what was held out."""
-    accelerator = start(job.folder, job.options.precision)
+    accelerator = start(job.folder, job.options)
     main = accelerator.is_main_process
     material = prepare(job.options, job.seed, job.folder, accelerator)
     if not (job.folder / "model").exists():
         raw = _untrained(job, material)
         _train(job, material, raw, accelerator)
+        finish_tracking(accelerator)
         if main:
             _save(job.folder, raw, material)
         accelerator.wait_for_everyone()

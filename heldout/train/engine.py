@@ -1,7 +1,10 @@
 """What every training shares with every other: the options of the loop, and the engine noted where the run is."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
+from importlib.util import find_spec
 from pathlib import Path
+from typing import Any
 
 import torch
 from accelerate import Accelerator
@@ -11,6 +14,10 @@ from heldout.options import flag, option
 from heldout.runs import read_json, write_json
 from heldout.train.precision import Precision, make_accelerator, resolve
 from heldout.train.progress import say
+
+#: What --track takes: trackers of accelerate that are one package to install. tensorboard writes to RUN/tracking/, the
+#: others where their own environment says (WANDB_MODE, MLFLOW_TRACKING_URI).
+TRACKERS = ("tensorboard", "wandb", "mlflow")
 
 
 @dataclass(frozen=True)
@@ -31,6 +38,9 @@ class LoopOptions:
     patience: int = option(0, "stop after so many evaluations without a better one (0: never)")
     eval_every: int = option(0, "steps between evaluations on dev (0: each epoch's end)")
     save_every: int = option(500, "steps between checkpoints")
+    track: tuple[str, ...] = option(
+        (), f"also log losses and dev's numbers to {', '.join(TRACKERS)}; again for more", metavar="TRACKER"
+    )
     trust_remote_code: bool = option(False, "let code that comes with the model run on this machine")
 
     def __post_init__(self) -> None:
@@ -44,6 +54,10 @@ class LoopOptions:
         check("warmup", self.warmup, 0 <= self.warmup <= 1, "a share from 0 to 1")
         dropout = self.attention_dropout
         check("attention_dropout", dropout, dropout is None or 0 <= dropout < 1, "from 0 to less than 1")
+        for name in self.track:
+            check("track", name, name in TRACKERS, f"one of {', '.join(TRACKERS)}")
+            if find_spec(name) is None:
+                raise Refused(f"--track {name}: it is not installed; pip install {name}")
 
 
 def check(name: str, value: object, holds: bool, wanted: str) -> None:
@@ -52,14 +66,30 @@ def check(name: str, value: object, holds: bool, wanted: str) -> None:
         raise Refused(f"{flag(name)} {value}: give {wanted}")
 
 
-def start(folder: Path, wanted: Precision) -> Accelerator:
-    """accelerate's engine in the precision that is wanted; says which, and notes it in the run's environment.json."""
-    precision, reason = resolve(wanted)
-    accelerator = make_accelerator(precision)
+def start(folder: Path, options: LoopOptions) -> Accelerator:
+    """accelerate's engine in the precision that is wanted; says which, and notes it in the run's environment.json.
+
+    Its trackers, where some are asked for, begin with the run's options.
+    """
+    precision, reason = resolve(options.precision)
+    accelerator = make_accelerator(precision, options.track, folder / "tracking" if options.track else None)
+    if options.track:
+        accelerator.init_trackers("heldout", _plain(vars(options)))
     if accelerator.is_main_process:
         say(f"precision {precision}: {reason}; {accelerator.num_processes} process(es) on {accelerator.device.type}")
         _note(folder, precision, accelerator)
     return accelerator
+
+
+def _plain(options: Mapping[str, Any]) -> dict[str, Any]:
+    """Options as every tracker takes them: numbers and words."""
+    return {name: value if isinstance(value, int | float) else str(value) for name, value in options.items()}
+
+
+def finish_tracking(accelerator: Accelerator) -> None:
+    """Let the trackers write what they hold. (accelerate's end_training would also end the group of processes.)"""
+    for tracker in accelerator.trackers:
+        tracker.finish()
 
 
 def _note(folder: Path, precision: str, accelerator: Accelerator) -> None:

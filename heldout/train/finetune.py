@@ -16,9 +16,9 @@ from heldout.eval.tabulate import tabulate
 from heldout.ledger import read_ledger, write_ledger
 from heldout.options import REQUIRED, option
 from heldout.records import Card, Example, Prediction
-from heldout.train.engine import LoopOptions, check, start
+from heldout.train.engine import LoopOptions, check, finish_tracking, start
 from heldout.train.loop import Recipe
-from heldout.train.models import label_names, load_model, load_tokenizer, max_positions
+from heldout.train.models import freeze_body, label_names, load_model, load_tokenizer, max_positions
 from heldout.train.optim import linear_schedule, make_optimizer
 from heldout.train.plan import Step, make_plan, plan_hash
 from heldout.train.progress import progress, say
@@ -39,6 +39,7 @@ class FitOptions(LoopOptions):
     stride: int | None = option(None, "tokens that windows of a longer text share (default: a quarter; ner, qa)")
     only: Only = option("", "the one text of a pair that is read, as a control (nli)")
     max_answer: int = option(30, "the longest answer in tokens (qa)")
+    freeze: bool = option(False, "train the head (and a pooler) only: a probe of the encoder as it is")
     select: Literal["main", "loss"] = option("main", "best weights by dev's main metric (highest) or loss (lowest)")
 
     def __post_init__(self) -> None:
@@ -68,9 +69,10 @@ class Job:
 
 def finetune(job: Job) -> System:
     """Train (or continue, or find it done), leave the best weights in model/, and return the system."""
-    accelerator = start(job.folder, job.options.precision)
+    accelerator = start(job.folder, job.options)
     if not (job.folder / "model").exists():
         system = _train(job, accelerator)
+        finish_tracking(accelerator)
         if accelerator.is_main_process:
             system.save(job.folder)
         return system
@@ -83,6 +85,8 @@ def _train(job: Job, accelerator: Accelerator) -> System:
     raw, encoding = _untrained(job)
     encoded = job.task.encode(job.train, encoding)
     plan, hashed = _plan(job, encoded)
+    if options.freeze:
+        freeze_body(raw)
     optimizer = make_optimizer(raw, learning_rate=options.learning_rate, weight_decay=options.weight_decay)
     model, optimizer = accelerator.prepare(raw, optimizer)
     system = System(job.task, model, encoding, job.task.head(job.card), accelerator)

@@ -140,6 +140,13 @@ def _head_names(model: PreTrainedModel) -> set[str]:
     return {name for name in names if not name.startswith(f"{model.base_model_prefix}.")}
 
 
+def freeze_body(model: PreTrainedModel) -> None:
+    """Let only the head and the pooler learn: what the encoder itself knows is then what a probe finds."""
+    head = _head_names(model)
+    for name, parameter in model.named_parameters():
+        parameter.requires_grad = name in head or ".pooler." in name
+
+
 def _check_weights(model: PreTrainedModel, lacking: Collection[str], source: Source, *, head_may_lack: bool) -> None:
     """Refuse a file that does not hold the weights of this model; a pooler may be new, as a head may."""
     free = _head_names(model) if head_may_lack else set()

@@ -1,6 +1,7 @@
 """Which number format the matrices are multiplied in, and the accelerator that does it."""
 
 import os
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Literal
 
@@ -40,12 +41,15 @@ def _cpu_flags() -> set[str]:
     return set()
 
 
-def make_accelerator(precision: Literal["fp32", "bf16"]) -> Accelerator:
+def make_accelerator(
+    precision: Literal["fp32", "bf16"], trackers: Sequence[str] = (), folder: Path | None = None
+) -> Accelerator:
     """accelerate's engine, for one process or data-parallel ones; Refused for engines that shard the weights.
 
-    Its precision cannot change within one process: one command uses one.
+    Its precision cannot change within one process: one command uses one. ``trackers`` write under ``folder``.
     """
-    accelerator = Accelerator(mixed_precision="bf16" if precision == "bf16" else "no")
+    mixed = "bf16" if precision == "bf16" else "no"
+    accelerator = Accelerator(mixed_precision=mixed, log_with=list(trackers) or None, project_dir=folder)
     if accelerator.distributed_type not in KNOWN:
         raise Refused(
             f"{accelerator.distributed_type}: checkpoints of sharded weights are not written yet; "

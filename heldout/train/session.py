@@ -91,11 +91,14 @@ def run(model: nn.Module, optimizer: torch.optim.Optimizer, session: Session, ac
         for done in train(model, optimizer, steps, session.recipe, accelerator):
             state = replace(state, step=done.step + 1)
             log(done)
+            accelerator.log(done.to_json(), step=state.step)
             session.report(done, begun)
             due, stop = state.step in session.evaluate_after, _any(stopped(), accelerator)
             if due:
                 state = state.evaluated(session.evaluate(), session.selection)
                 session.say(_said(state, session.selection))
+                metric = session.selection.metric
+                accelerator.log({f"dev_{metric}": state.evaluations[-1][metric]}, step=state.step)
             if due or stop or state.step % session.save_every == 0:
                 _save(raw, optimizer, session, state, accelerator)
             if stop:

@@ -12,35 +12,14 @@ from safetensors.torch import load_file
 from heldout.data import load_task as load_data
 from heldout.errors import Failed, Refused
 from heldout.ledger import Ledger, read_ledger, write_ledger
-from heldout.records import Example, content_hash
+from heldout.records import Example
 from heldout.runs import read_json
 from heldout.tasks import load_task
 from heldout.train import checkpoint
 from heldout.train import finetune as module
-from heldout.train.finetune import FitOptions, Job, finetune
+from heldout.train.finetune import FitOptions, finetune
 from heldout.train.losses import cross_entropy
 from heldout.train.session import Selection, State
-
-
-@pytest.fixture
-def job(tmp_path, tiny_model, reviews_csv):
-    rows = [line.split(",") for line in reviews_csv.read_text().splitlines()[1:]]
-    examples = [Example(name, {"text": text}, label) for name, text, label in rows]
-    write_ledger(tmp_path, Ledger())
-    return Job(
-        folder=tmp_path,
-        task=load_task("sentiment"),
-        card=load_data("sentiment").card(examples),
-        train=examples[:64],
-        train_hash=content_hash(examples[:64]),
-        dev=examples[64:],
-        dev_hash=content_hash(examples[64:]),
-        options=FitOptions(
-            model=str(tiny_model), max_length=24, precision="fp32", epochs=4, learning_rate=5e-3, save_every=3
-        ),
-        seed=1,
-        resume_hint="heldout finetune … --resume",
-    )
 
 
 def weights(folder):
@@ -332,3 +311,15 @@ def test_numbers_that_mean_nothing_are_refused_before_any_work(changes, said):
 def test_attention_dropout_reaches_the_config(job):
     finetune(replace(job, options=replace(job.options, attention_dropout=0.0, max_steps=1)))
     assert read_json(job.folder / "model" / "config.json")["attention_probs_dropout_prob"] == 0.0
+
+
+def test_a_frozen_encoder_stays_what_it_was_while_its_head_learns(job, tiny_model):
+    options = replace(job.options, freeze=True, epochs=2, learning_rate=1e-2)
+    finetune(replace(job, options=options))
+    before, after = load_file(tiny_model / "model.safetensors"), weights(job.folder)
+    body = [name for name in after if name.startswith("bert.") and ".pooler." not in name]
+    assert len(body) > 20
+    stem = {name.removeprefix("bert."): value for name, value in before.items()}
+    assert all(torch.equal(after[name], stem[name.removeprefix("bert.")]) for name in body)
+    losses = [json.loads(line)["loss"] for line in (job.folder / "losses.jsonl").read_text().splitlines()]
+    assert sum(losses[-2:]) < sum(losses[:2])
