@@ -7,10 +7,15 @@ from typing import Any
 from heldout.data.labels import in_order
 from heldout.records import Example
 
+#: What examples are counted as that have no gold (distillation learns from the teacher alone).
+UNLABELLED = "unlabelled"
+
 
 def stratum(example: Example) -> str:
     """What samples keep the proportions of: the label; whether there is an entity; whether there is an answer."""
     gold = example.gold
+    if gold is None:
+        return UNLABELLED
     if isinstance(gold, str):
         return gold
     if gold and isinstance(gold[0], str):
@@ -27,6 +32,8 @@ def counted(examples: Iterable[Example]) -> dict[str, int]:
 
 
 def _of(gold: Any) -> list[str]:
+    if gold is None:
+        return [UNLABELLED]
     if isinstance(gold, str):
         return [gold]
     if gold and isinstance(gold[0], str):

@@ -11,10 +11,10 @@ from typing import Any
 from heldout.data.cleaning import CLEANING, LOOK, clean, has_markup
 from heldout.data.defaults import IDENTITY, LABEL, TEXT
 from heldout.data.identity import ABOUT, about, about_columns, ids
-from heldout.data.labels import SENTIMENT, Naming, label_names, raw_label, with_numbers
+from heldout.data.labels import NO_LABEL, SENTIMENT, Naming, label_names, raw_label, with_numbers
 from heldout.data.names import Reading
 from heldout.data.sources import Loaded
-from heldout.data.table import Row, Table, need_column
+from heldout.data.table import Row, Table, column, need_column
 from heldout.errors import Refused
 from heldout.options import nearest
 from heldout.records import Example, content_hash
@@ -31,6 +31,8 @@ class Form:
 
 
 ONE_TEXT = Form()
+#: In the place of the label of a row that is dropped.
+LEFT_OUT = ""
 
 
 @dataclass(frozen=True)
@@ -74,7 +76,7 @@ def read_labelled(table: Table, reading: Reading, known: Collection[str] = (), f
     examples = []
     rows = zip(table.rows, identities, golds, *(found.texts for found in fields.values()), strict=True)
     for row, identity, gold, *texts in rows:
-        if gold is None:
+        if gold is LEFT_OUT:
             dropped["no_label"] += 1
         elif not all(texts):
             dropped["empty_text"] += 1
@@ -93,8 +95,14 @@ def read_labelled(table: Table, reading: Reading, known: Collection[str] = (), f
 def _golds(
     table: Table, reading: Reading, known: Collection[str], naming: Naming
 ) -> tuple[list[str | None], frozenset[str]]:
-    """The label of every row, and the values that --label may name: those there are, a ClassLabel's and its numbers."""
-    name = need_column(table, reading.columns.get("label"), LABEL, "label")
+    """The label of every row, and the values that --label may name: those there are, a ClassLabel's and its numbers.
+
+    LEFT_OUT for a row without a label, or None where such rows are to be kept.
+    """
+    asked = reading.columns.get("label")
+    if reading.unlabelled and column(table, asked, LABEL, "label") is None:
+        return [None] * len(table.rows), frozenset()
+    name = need_column(table, asked, LABEL, "label")
     classes = table.names.get(name, ())
     raw = [raw_label(row.values.get(name), classes) for row in table.rows]
     named = label_names(dict.fromkeys(raw), with_numbers(reading.labels, classes), known, naming)
@@ -108,7 +116,8 @@ def _golds(
                     f"{nearest(label, list(known))}; name it with --label {value}=LABEL (or {value}=- to leave it out)"
                 )
     values = table.values | named.keys() | {*classes, *map(str, range(len(classes)))}
-    return [named[value] for value in raw], frozenset(values - {""})
+    kept = {value for value in raw if reading.unlabelled and value in NO_LABEL}
+    return [named[value] or (None if value in kept else LEFT_OUT) for value in raw], frozenset(values - {""})
 
 
 def _shown(value: Any) -> str:

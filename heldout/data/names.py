@@ -21,7 +21,10 @@ CLEAN = ("auto", "on", "off")
 
 @dataclass(frozen=True)
 class Reading:
-    """How to read one source: the options with their split names resolved."""
+    """How to read one source: the options with their split names resolved.
+
+    ``unlabelled``: rows without a label are kept, their gold None (distillation that needs none).
+    """
 
     columns: Mapping[str, str] = field(default_factory=dict)
     labels: Mapping[str, str] = field(default_factory=dict)
@@ -31,6 +34,7 @@ class Reading:
     clean: str = "auto"
     task: str = ""
     known: tuple[str, ...] = ()
+    unlabelled: bool = False
 
 
 def scoped(values: Sequence[str], name: str, names: Collection[str]) -> list[str]:

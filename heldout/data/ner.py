@@ -24,7 +24,7 @@ from heldout.data.identity import about, about_columns, ids
 from heldout.data.labels import NO_LABEL, raw_label, with_numbers
 from heldout.data.names import Reading
 from heldout.data.sources import SHOWN, Loaded
-from heldout.data.table import Row, Table, need_column
+from heldout.data.table import Row, Table, column, need_column
 from heldout.data.tags import PREFIXED, read_tags, types_of
 from heldout.data.task import Data
 from heldout.errors import Refused
@@ -51,9 +51,14 @@ def read(table: Table, reading: Reading, known: Collection[str] = ()) -> Loaded:
     entities, left_out = _renamed(found.entities, reading)
     _refuse_unknown(table, rows, entities, known)
     identities, notes = ids(replace(table, rows=rows), reading)
-    columns = about_columns(table, reading)
+    columns, tagged = about_columns(table, reading), _tag_column(table, reading) is not None
     examples = tuple(
-        Example(identity, {"words": sentence}, tags_of(spans, len(sentence)), about(row, columns))
+        Example(
+            identity,
+            {"words": sentence},
+            tags_of(spans, len(sentence)) if tagged else None,
+            about(row, columns),
+        )
         for identity, sentence, spans, row in zip(identities, kept, entities, rows, strict=True)
     )
     if not examples:
@@ -68,7 +73,10 @@ def read(table: Table, reading: Reading, known: Collection[str] = ()) -> Loaded:
 def _columns(table: Table, reading: Reading) -> tuple[list[list[str]], list[list[str]], frozenset[str]]:
     """Words and tags of every row, and what --label may name: tags and types as they stand in the source."""
     word = need_column(table, reading.columns.get("words"), WORDS, "words")
-    tag = need_column(table, reading.columns.get("tags"), TAGS, "tags")
+    tag = _tag_column(table, reading)
+    if tag is None:
+        words = _words(table, word)
+        return words, [[OUTSIDE] * len(sentence) for sentence in words], frozenset()
     names = table.names.get(tag, ())
     mapping = with_numbers(reading.labels, names)
     words = _words(table, word)
@@ -83,19 +91,25 @@ def _columns(table: Table, reading: Reading) -> tuple[list[list[str]], list[list
     return words, tags, frozenset(table.values | values | types_of(values))
 
 
-def _words(table: Table, column: str) -> list[list[str]]:
-    found = [list(_list(table, row, column)) for row in table.rows]
+def _tag_column(table: Table, reading: Reading) -> str | None:
+    """The column of the tags; None where there is none and sentences without tags are kept."""
+    find = column if reading.unlabelled else need_column
+    return find(table, reading.columns.get("tags"), TAGS, "tags")
+
+
+def _words(table: Table, name: str) -> list[list[str]]:
+    found = [list(_list(table, row, name)) for row in table.rows]
     for row, words in zip(table.rows, found, strict=True):
         for place, word in enumerate(words):
             if not isinstance(word, str) or HALVES.search(word):
-                raise Refused(f"{_place(table, row, place)}: {column} holds {word!r:.40}, which is not a word")
+                raise Refused(f"{_place(table, row, place)}: {name} holds {word!r:.40}, which is not a word")
     return found
 
 
-def _list(table: Table, row: Row, column: str) -> Sequence[Any]:
-    value = row.values.get(column)
+def _list(table: Table, row: Row, name: str) -> Sequence[Any]:
+    value = row.values.get(name)
     if not isinstance(value, list | tuple):
-        raise Refused(f"{table.source}, {row.place}: {column} is {value!r:.40}, not a list with an entry for each word")
+        raise Refused(f"{table.source}, {row.place}: {name} is {value!r:.40}, not a list with an entry for each word")
     return value
 
 
@@ -164,7 +178,7 @@ def surface(example: Example, entity: Entity) -> str:
 
 def mark(train: Sequence[Example], examples: Sequence[Example]) -> Sequence[Example]:
     """Examples with ``about.unseen``: the first words of those gold entities whose words are no entity of train."""
-    seen = {surface(example, entity) for example in train for entity in strict(example.gold)}
+    seen = {surface(example, entity) for example in train for entity in strict(example.gold or [])}
     return [
         replace(
             example,

@@ -56,7 +56,7 @@ def read(table: Table, reading: Reading, known: Collection[str] = ()) -> Loaded:
     says otherwise: they are carved to one side and resampled whole.
     """
     loaded = read_labelled(table, reading, known, FORM)
-    numbers = in_order({example.gold for example in loaded.examples if example.gold.isdecimal()})
+    numbers = in_order({example.gold for example in loaded.examples if (example.gold or "").isdecimal()})
     if numbers:
         raise Refused(
             f"{table.source}: its labels {', '.join(numbers)} are numbers, which mean different things in different "

@@ -115,20 +115,27 @@ def prepare(
     tests: Mapping[str, str],
     options: PrepareOptions,
     seed: int,
+    card: Card | None = None,
+    unlabelled: bool = False,
 ) -> Prepared:
     """Read and check all splits of a run; Refused with the source, the row and what to do where they cannot be used.
 
-    Several sources of ``train`` are one train. Without a ``dev`` (None or "") one is carved from it.
+    Several sources of ``train`` are one train. Without a ``dev`` (None or "") one is carved from it. A ``card`` that is
+    given stands instead of the one that train's labels make; with it, ``unlabelled`` rows of train may be kept, whose
+    gold is None.
     """
     _check(options)
     parse_tests([f"{name}={source}" for name, source in tests.items()])
     data = load_task(task)
     names = [*RESERVED, *tests]
     keep = None if options.limit is None else options.limit + _dev_size(options, options.limit)
-    how = reading(options, "train", names)
+    how = replace(reading(options, "train", names), unlabelled=unlabelled)
     sources = [train] if isinstance(train, str) else train
-    loaded = {"train": joined([_load(data, source, how, (), keep=keep, seed=seed) for source in sources])}
-    card = data.card(loaded["train"].examples)
+    given = card.labels if card else ()
+    loaded = {"train": joined([_load(data, source, how, given, keep=keep, seed=seed) for source in sources])}
+    if not dev and any(example.gold is None for example in loaded["train"].examples):
+        raise Refused(f"{loaded['train'].source}: has rows without a label, so no dev can be carved; give --dev SOURCE")
+    card = card or data.card(loaded["train"].examples)
     if card.kind != "span" and len(card.labels) < 2:
         every = f"{loaded['train'].source}: every example is {card.labels[0]!r}"
         raise Refused(f"{every}; a classifier needs two labels or more in train")
@@ -138,7 +145,7 @@ def prepare(
         loaded[name] = load(task, source, options, name=name, names=names, labels=known, limit=limit, seed=seed)
     refuse_idle_labels(options.label, loaded)
     texts = Texts(loaded, _excluded(data, options, names), key=data.key)
-    loaded["train"] = _without_excluded(loaded["train"], texts, card)
+    loaded["train"] = _without_excluded(loaded["train"], texts, card, unlabelled=unlabelled)
     for name in loaded:
         loaded[name] = loaded[name].noting(_fitted(name, loaded, texts, options))
     train_source = loaded["train"]
@@ -169,12 +176,12 @@ def _excluded(data: Data, options: PrepareOptions, names: Collection[str]) -> li
     return [fold(text) for source in options.exclude for text in data.texts(read(source, how, files=data.files), how)]
 
 
-def _without_excluded(train: Loaded, texts: Texts, card: Card) -> Loaded:
+def _without_excluded(train: Loaded, texts: Texts, card: Card, *, unlabelled: bool) -> Loaded:
     """Train without the examples whose text stands, or nearly stands, in an --exclude source."""
     found = texts.matches(texts.positions("train", train.examples), texts.excluded)
     kept = [example for example, match in zip(train.examples, found, strict=True) if match is None]
     lost = [label for label in card.labels if all(example.gold != label for example in kept)]
-    if lost and card.kind == "label":
+    if lost and card.kind == "label" and not unlabelled:
         raise Refused(f"{train.source}: --exclude takes out every example of {lost[0]!r}; nothing is left to learn")
     return train.keep(kept, dropped={f"excluded_{match}": n for match, n in counted(found).items()})
 

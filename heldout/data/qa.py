@@ -53,7 +53,7 @@ class Columns:
 
     question: str
     context: str
-    answers: str
+    answers: str | None
     impossible: str | None
     article: str | None
     about: Mapping[str, str]
@@ -69,9 +69,10 @@ def read(table: Table, reading: Reading, known: Collection[str] = ()) -> Loaded:
     if reading.clean == "on":
         raise Refused(f"{table.source}: --clean on would move the answers, which are counted from the passage's start")
     columns = _columns(table, reading)
-    claimed = [claims(f"{table.source}, {row.place}", row.values.get(columns.answers)) for row in table.rows]
+    asked = [row.values.get(columns.answers) if columns.answers else None for row in table.rows]
+    claimed = [claims(f"{table.source}, {row.place}", value) for row, value in zip(table.rows, asked, strict=True)]
     said = [_said(table, row, columns.impossible) for row in table.rows]
-    if not any(claimed) and not any(said):
+    if not reading.unlabelled and not any(claimed) and not any(said):
         raise Refused(
             f"{table.source}: unlabelled: none of its {len(table.rows)} questions has an answer and none is marked "
             "is_impossible; it can be neither scored nor trained on"
@@ -84,9 +85,9 @@ def read(table: Table, reading: Reading, known: Collection[str] = ()) -> Loaded:
             name: _text(table, row, of) for name, of in (("question", columns.question), ("context", columns.context))
         }
         gold = _gold(texts["context"], answers, impossible, counts)
-        if gold is None or not all(text.strip() for text in texts.values()):
+        if (gold is None and not reading.unlabelled) or not all(text.strip() for text in texts.values()):
             dropped["no_label" if gold is None else "empty_text"] += 1
-        elif answers and not impossible and not gold:
+        elif answers and not impossible and gold == []:
             dropped["answer_not_in_context"] += 1
         else:
             examples.append(Example(identity, texts, gold, _about(row, columns, gold)))
@@ -102,7 +103,7 @@ def _columns(table: Table, reading: Reading) -> Columns:
     return Columns(
         question=need_column(table, asked.get("question"), QUESTION, "question"),
         context=need_column(table, asked.get("context"), CONTEXT, "context"),
-        answers=need_column(table, asked.get("answers"), ANSWERS, "answers"),
+        answers=(column if reading.unlabelled else need_column)(table, asked.get("answers"), ANSWERS, "answers"),
         impossible=column(table, None, IMPOSSIBLE, "impossible"),
         article=column(table, asked.get("group"), ARTICLE, "group"),
         about={field: name for field, name in about_columns(table, reading).items() if field != "group"},
@@ -137,9 +138,9 @@ def _gold(
     return placed(context, answers, counts)
 
 
-def _about(row: Row, columns: Columns, gold: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
+def _about(row: Row, columns: Columns, gold: Sequence[Mapping[str, Any]] | None) -> dict[str, Any]:
     named = dict(columns.about) if columns.article is None else {"article": columns.article, **columns.about}
-    return about(row, named) | ({} if gold else {"impossible": True})
+    return about(row, named) | ({"impossible": True} if gold == [] else {})
 
 
 def _grouped(examples: Sequence[Example]) -> tuple[Example, ...]:
