@@ -8,6 +8,7 @@ from typing import Any
 
 from heldout.errors import Refused
 from heldout.eval import metrics as metric_folder
+from heldout.eval import own_slices
 from heldout.eval import slices as slice_folder
 from heldout.eval.decodings import decodings
 from heldout.eval.differences import Resampled, domain_drop, resampled
@@ -20,7 +21,7 @@ from heldout.eval.table import BINS
 from heldout.eval.tabulate import tabulate
 from heldout.fits import NEEDS, Fit, able, apply, spoken, write_fit
 from heldout.ledger import Ledger, read_ledger, write_ledger
-from heldout.records import Card, Example, Prediction, content_hash, join, read_card, read_gold, read_predictions
+from heldout.records import Card, Example, Prediction, content_hash, join, read_gold, read_predictions
 from heldout.runs import read_json, write_json
 
 DEV = "dev"
@@ -44,6 +45,7 @@ def score(
     lacks the scores for it there is none, and "notes" says so. So does every other way to read tags off their scores.
     Refused where ids or labels don't match the card.
     """
+    own_slices.refuse_unnamed_functions(card)
     pairs = join(gold, predictions)
     tables = {PLAIN: tabulate(card, gold, predictions, bins=bins)}
     fits, notes = _applicable(fits, predictions)
@@ -66,13 +68,30 @@ def score(
         "replicates": replicates,
         "seed": seed,
         **blocks[PLAIN],
-        "notes": notes + said,
+        **_own_slices(card),
+        "notes": notes + said + _empty_slices(card, parts[PLAIN]),
         "variants": {
             fit.kind: _provenance(fit, gold_hash) | _beside(fit, card, gold, predictions) | blocks[fit.kind]
             for fit in fits
         }
         | {name: blocks[name] for name in decoded},
     }
+
+
+def _own_slices(card: Card) -> dict[str, Any]:
+    """What the slices of the user's own mean, {"own_slices": {name: definition}}; empty where there are none."""
+    own = own_slices.of_card(card)
+    return {"own_slices": own} if own else {}
+
+
+def _empty_slices(card: Card, parts: Mapping[str, Part]) -> list[str]:
+    """A note for each slice of the user's own that no example is in."""
+    there = {key.partition("=")[0] for key in parts}
+    return [
+        f"Slice {name} ({text}) holds no example."
+        for name, text in own_slices.of_card(card).items()
+        if name not in there
+    ]
 
 
 def inputs_hash(card: Card, gold: Sequence[Example], predictions: Sequence[Prediction]) -> str:
@@ -140,7 +159,7 @@ def score_run(
     It writes: call it with the folder's lock held (runs.writing, runs.holding).
     """
     refuse_no_run(folder)
-    card = read_card(folder / "card.json")
+    card = own_slices.scored_card(folder)
     names = names_of(folder) if data is None else [data]
     read = {name: read_data(folder, name, card) for name in names}
     fits, notes = _fitted(folder, card)

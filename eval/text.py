@@ -90,7 +90,8 @@ def _slices(scores: Mapping[str, Any]) -> list[str]:
             cells += [_value(one["slices"][key]["metrics"][second]) for one in (scores, *still.values())]
         name = key if read == main else f"{key} ({read})"
         rows.append([name, _size(part), _value(entry), _interval(entry), *cells])
-    return aligned(rows) if len(rows) > 1 else []
+    meanings = [f"{name} is {text}" for name, text in scores.get("own_slices", {}).items()]
+    return [*aligned(rows), *meanings] if len(rows) > 1 else []
 
 
 def _size(part: Mapping[str, Any]) -> str:

@@ -5,8 +5,10 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from heldout.errors import Refused
+from heldout.eval import own_slices
 from heldout.eval.report import build
 from heldout.eval.report.mistakes import SHOWN
+from heldout.eval.slices import known
 from heldout.options import option, positional
 from heldout.runs import atomic
 
@@ -18,6 +20,7 @@ class Options:
     run: tuple[str, ...] = positional("run folders; the report is about the first, beside the others", metavar="RUN")
     out: str | None = option(None, "where to write (default RUN/report.html of the first)", metavar="FILE.html")
     text: bool = option(True, "show the texts of mistakes; --no-text leaves them out")
+    slice: tuple[str, ...] = option((), "a slice of your own: heldout score --help", metavar="NAME=EXPRESSION")
     mistakes: int = option(SHOWN, "how many mistakes to list, over all systems and test sets")
 
 
@@ -26,6 +29,9 @@ def run(options: Options) -> int:
     if options.mistakes < 0:
         raise Refused(f"--mistakes {options.mistakes}: give 0 or more")
     folders = [Path(folder) for folder in options.run]
+    own = own_slices.from_options(options.slice, list(known()))
+    if own:
+        own_slices.keep(own_slices.family(folders), own)
     out = Path(options.out) if options.out else folders[0] / "report.html"
     page = build(folders, text=options.text, shown=options.mistakes, say=_say)
     with atomic(out) as temporary:

@@ -5,6 +5,19 @@ heldout score --card F --gold F --predictions F                     any system's
 heldout score --task ner --gold SOURCE --predictions F              gold and answers as a task has them: CoNLL columns
 heldout score … --dev-gold F --dev-predictions F                    also after what is fitted on dev: a temperature,
                                                                     or the null threshold of SQuAD 2.0
+heldout score … --slice long='tokens>200' --slice sarcasm='text~/yeah right/i'
+                                                                    also on slices of your own, which RUN keeps for
+                                                                    its report; --slice long= takes one away
+
+A slice of your own is an expression, or a function of yours:
+  tokens>200   premise.words>=10   question.characters<40           counts of all text or of a field; a token is what
+                                                                    stands between white space, seen.tokens the model's
+  text~/not (bad|half)/i   context!~'plain text'                    patterns, and text as it stands
+  gold=negative   about.domain=books   domain!='home video'         gold, and what is known about an example
+  (domain=books or domain=dvd) and not gold=positive                and, or, not
+  domain                                                            a field alone: a part for each of its values
+  my.module:function                                                called with each example, gives True, False or a
+                                                                    name; code of your own, run only when given here
 """
 
 import json as jsons
@@ -18,8 +31,10 @@ from heldout.data.sources import SourceOptions
 from heldout.data.submissions import read_submission
 from heldout.data.task import load_task
 from heldout.errors import Refused
+from heldout.eval import own_slices
 from heldout.eval.fits import FITTERS
 from heldout.eval.score import read_pair, refuse_no_run, score, score_run
+from heldout.eval.slices import known
 from heldout.eval.statistics import REPLICATES
 from heldout.eval.table import BINS
 from heldout.eval.text import render
@@ -40,6 +55,7 @@ class Options:
     predictions: str | None = option(None, "predictions, a JSON line an example", metavar="FILE")
     dev_gold: str | None = option(None, "gold of a dev split, to fit on", metavar="FILE")
     dev_predictions: str | None = option(None, "predictions on that dev split, with scores", metavar="FILE")
+    slice: tuple[str, ...] = option((), "a slice of your own; may be given again", metavar="NAME=EXPRESSION")
     out: str | None = option(None, "where to write the scores of files as JSON", metavar="FILE")
     json: bool = option(False, "print JSON: one data set's scores, or those of a whole run by name")
     replicates: int = option(REPLICATES, "bootstrap replicates")
@@ -57,6 +73,9 @@ def run(options: Options) -> int:
     if options.run:
         _refuse_both(options, files)
         refuse_no_run(Path(options.run))
+        if options.slice:
+            own = own_slices.from_options(options.slice, list(known()))
+            own_slices.keep(own_slices.family([Path(options.run)]), own)
         with holding(Path(options.run)) as folder:
             scored: Mapping[str, Any] = score_run(folder, options.data, **settings)
     else:
@@ -85,6 +104,9 @@ def _score_files(options: Options, settings: Mapping[str, int]) -> dict[str, Any
     assert options.gold and options.predictions
     card = read_card(Path(options.card)) if options.card else None
     card, gold, predictions, notes = _read(options.task, options.gold, options.predictions, card)
+    own = own_slices.from_options(options.slice, list(known()))
+    own_slices.refuse_idle({name: text for name, text in own.items() if text}, gold)
+    card = own_slices.with_slices(card, own)
     fits = []
     if (options.dev_gold is None) != (options.dev_predictions is None):
         raise Refused("--dev-gold and --dev-predictions go together: what is fitted is fitted on both")

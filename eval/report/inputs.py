@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from heldout.errors import Refused
+from heldout.eval import own_slices
 from heldout.eval.report.fresh import Say, Scores, fits_of, fresh_scores, read_object
 from heldout.eval.score import DEV, read_answers
 from heldout.eval.statistics import REPLICATES
@@ -17,7 +18,7 @@ from heldout.eval.table import BINS, Table
 from heldout.eval.tabulate import tabulate
 from heldout.fits import Fit
 from heldout.ledger import Ledger, read_ledger
-from heldout.records import Card, Example, Prediction, content_hash, read_card, read_gold
+from heldout.records import Card, Example, Prediction, content_hash, read_gold
 
 #: Baselines whose folder name is not what people call them.
 BASELINE_NAMES = {"tfidf": "tf-idf", "tf_idf": "tf-idf"}
@@ -96,8 +97,10 @@ def read_inputs(folders: Sequence[Path], replicates: int = REPLICATES, say: Say 
     tests: dict[str, DataSet] = {}
     systems: list[System] = []
     read: dict[bytes, DataSet] = {}
-    for folder, seed_of in _runs(folders):
-        here = read_card(folder / "card.json")
+    runs = _runs(folders)
+    own_slices.keep([folder for folder, _ in runs], {})
+    for folder, seed_of in runs:
+        here = own_slices.scored_card(folder)
         card = card or here
         if here != card:
             raise Refused(

@@ -16,6 +16,9 @@ import numpy as np
 
 from heldout.bio import Entity
 from heldout.errors import Refused
+from heldout.eval import own_slices
+from heldout.eval.fields import text_of as text_of
+from heldout.eval.fields import words_of as words_of
 from heldout.eval.table import IntArray, Table
 from heldout.eval.tags import TagTable
 from heldout.options import nearest
@@ -82,17 +85,29 @@ def known() -> dict[str, Slice | EntitySlice]:
 
 
 def chosen(card: Card) -> list[Slice | EntitySlice]:
-    """The card's slices and those that are always shown; every slice that suits its kind where the card names none."""
+    """The card's slices, those that are always shown and the user's own; every slice that suits its kind where the card
+    names none. A function of the user's own that this call's command line does not name is left out.
+    """
     suited = {name: found for name, found in known().items() if card.kind == "tags" or isinstance(found, Slice)}
-    for name in card.slices:
+    definitions = own_slices.of_card(card)
+    names = [name for name in card.slices if "=" not in name]
+    for name in names:
         if name not in known():
             raise Refused(f"card {card.name!r}: slice {name!r} is unknown{nearest(name, list(known()))}")
         if name not in suited:
             raise Refused(f"card {card.name!r}: slice {name!r} is for tags cards only")
-    if not card.slices:
-        return list(suited.values())
+    own = [_own(name, text) for name, text in definitions.items() if own_slices.runnable(name, text)]
+    if not names:
+        return [*suited.values(), *own]
     always = [name for name, found in suited.items() if isinstance(found, Slice) and found.always]
-    return [suited[name] for name in dict.fromkeys([*card.slices, *always])]
+    return [*(suited[name] for name in dict.fromkeys([*names, *always])), *own]
+
+
+def _own(name: str, text: str) -> Slice:
+    if name in known():
+        raise Refused(f"slice {name}={text}: {name!r} is a slice of heldout's own; choose another name")
+    value, of_system, rest = own_slices.value_of(name, text)
+    return Slice(name, value, order=(own_slices.YES, own_slices.REST), rest=rest, of_system=of_system)
 
 
 def cut(
@@ -145,13 +160,3 @@ def first_answer(example: Example) -> Mapping[str, Any] | None:
     """The first gold answer of a question; None where it has none, and where gold is of another kind."""
     answers = example.gold
     return answers[0] if isinstance(answers, list) and answers and isinstance(answers[0], dict) else None
-
-
-def text_of(text: Mapping[str, object]) -> str:
-    """The text fields of an example as one string, a line a field."""
-    return "\n".join(map(words_of, text.values()))
-
-
-def words_of(field: object) -> str:
-    """One text field as a string; a list of words is joined by spaces."""
-    return " ".join(map(str, field)) if isinstance(field, list | tuple) else str(field)
