@@ -16,7 +16,7 @@ from heldout.lessons.skip_gram import MAN, softmax, toy_tables
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-MAT = "the cat sat on the mat".split()
+MAT = ["the", "cat", "sat", "on", "the", "mat"]
 
 
 def contexts(ids: Sequence[int], window: int) -> list[tuple[int, list[int]]]:

@@ -93,7 +93,7 @@ def low_rank(matrix: Floats, rank: int) -> Floats:
 def values() -> Values:
     """Ratios, weights, the trained vectors of exercise 23.8, and the special case of the SVD."""
     share = X / X.sum(axis=1, keepdims=True)
-    gas, ice, solid, steam, water = range(5)
+    gas, ice, solid = range(3)
     p = {w: {t: share[WORDS.index(w), WORDS.index(t)] for t in ("solid", "gas", "water")} for w in ("ice", "steam")}
     begun = start(26)
     trained, curve = train(X, begun)
@@ -165,8 +165,8 @@ LESSON = Lesson(
     answers="""\
 (a) 9 for solid, 1/9 for gas, 1 for water: the chapter's pattern. The example is kind: ice and steam have the same
     total, so raw counts would give the same ratios; P(solid | ice) = 1/2 shows that the rows were normalised.
-(b) It falls at every epoch, from 1.75 to below 0.000001. A rank of 3 with biases fits 20 logs almost exactly, so a small
-    loss alone says nothing about the geometry.
+(b) It falls at every epoch, from 1.75 to below 0.000001. A rank of 3 with biases fits 20 logs almost exactly, so a
+    small loss alone says nothing about the geometry.
 (c) Yes: ice goes with solid (0.998) and steam with gas (0.998), the other two pairs point apart (−0.99). Starting from
     vectors of unit variance instead of 0.1 loses it for some seeds: what is fitted then hides behind the start.""",
 )

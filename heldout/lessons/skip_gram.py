@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 #: The output table of the lesson's worked step, a row a word.
 E_OUT: Floats = np.array([[0.0, 0.0], [1.0, 0.0], [0.0, 1.0], [1.0, 1.0]])
-MAN = "the man loves his son".split()
+MAN = ["the", "man", "loves", "his", "son"]
 
 
 def softmax(scores: NDArray[np.floating], axis: int = -1) -> Floats:
