@@ -9,8 +9,9 @@ import evaluate
 from heldout.eval.flat import flat
 from heldout.records import Card
 
-DESCRIPTION = """How far probabilities can be trusted: NLL, Brier score (halved for two labels), ECE with equal-width and
-with equal-mass bins, AURC, each with its 95% interval. The confidence of an example is that of its most likely label."""
+DESCRIPTION = """How far probabilities can be trusted: NLL, Brier score (halved for two labels), ECE with equal-width
+and with equal-mass bins, AURC, each with its 95% interval. The confidence of an example is that of
+its most likely label."""
 INPUTS = """predictions: the probabilities of an example's labels, summing to 1. references: the number of its label.
 bins (default 15), replicates (default 10,000), seed."""
 CITATION = "heldout; Brier 1950; Guo et al. 2017; Geifman and El-Yaniv 2017"

@@ -9,15 +9,16 @@ import evaluate
 from heldout.eval.flat import flat
 from heldout.records import Card
 
-DESCRIPTION = """Exact match and F1 of answers as shares, with 95% bootstrap intervals, by the rules of SQuAD 1.1; where a question
-has no answer, by those of 2.0, with F1 of answerable questions and accuracy on the others."""
-INPUTS = """predictions: {"id", "prediction_text"}, "" for no answer. references: {"id", "answers": {"text", "answer_start"}}.
+DESCRIPTION = """Exact match and F1 of answers as shares, with 95% bootstrap intervals, by the rules of SQuAD 1.1; where
+a question has no answer, by those of 2.0, with F1 of answerable questions and accuracy on the others."""
+INPUTS = """predictions: {"id", "prediction_text"}, "" for no answer.
+references: {"id", "answers": {"text", "answer_start"}}.
 Joined by id. replicates (default 10,000), seed."""
 CITATION = "heldout; Rajpurkar et al. 2016, 2018"
 
 
 class HeldoutSquad(evaluate.Metric):
-    """evaluate.load(".../heldout_squad").compute(predictions=[{"id": "q", "prediction_text": "Ada"}], references=[…])."""
+    """evaluate.load(".../heldout_squad").compute(predictions=[{"id": "q", "prediction_text": "Ada"}], references=…)."""
 
     def _info(self) -> evaluate.MetricInfo:
         text = datasets.Value("string")
