@@ -11,9 +11,8 @@ from heldout.records import Card
 
 DESCRIPTION = """Entity precision, recall and F1 (micro) of IOB2 tags, strict as seqeval's strict mode, and lenient as
 conlleval reads them, each with its 95% interval: a percentile bootstrap over sentences."""
-INPUTS = (
-    """predictions, references: a list of tags (O, B-PER, I-PER …) a sentence. replicates (default 10,000), seed."""
-)
+INPUTS = """predictions, references: a list of tags (O, B-PER, I-PER …) a sentence. replicates and seed: of the
+bootstrap."""
 CITATION = "heldout; Tjong Kim Sang and De Meulder 2003 (conlleval); Nakayama 2018 (seqeval)"
 METRICS = ("entity_f1", "entity_precision", "entity_recall", "entity_f1_lenient")
 

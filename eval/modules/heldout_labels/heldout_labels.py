@@ -10,7 +10,7 @@ from heldout.eval.flat import flat
 from heldout.records import Card
 
 DESCRIPTION = """Accuracy, macro F1 (the mean over the labels that have gold) and MCC of labels, each with its 95%
-interval: Wilson's for accuracy, else a percentile bootstrap. Predictions and references are the labels' numbers or names."""
+interval: Wilson's for accuracy, else a percentile bootstrap. Predictions and references are the numbers or names."""
 INPUTS = """predictions, references: a label an example. replicates (default 10,000) and seed: of the bootstrap."""
 CITATION = "heldout; Wilson 1927; Efron 1979; Gorodkin 2004 (R_K, the MCC of more than two labels)"
 
