@@ -13,6 +13,7 @@ from pathlib import Path
 from heldout.data.duplicates import fold_example
 from heldout.data.parts import PLUS
 from heldout.data.sources import Loaded
+from heldout.data.suites.surface import behind
 from heldout.errors import Refused
 from heldout.ledger import FROM_THE_SOURCE_OF, STANDS_WHOLE_IN, read_ledger
 from heldout.records import Example, read_card, read_gold
@@ -37,6 +38,7 @@ def same_place(one: str, other: str) -> bool:
 
 
 def _same_path(one: str, other: str) -> bool:
+    one, other = behind(one), behind(other)
     return one == other or (
         Path(one).exists() and Path(other).exists() and Path(one).resolve() == Path(other).resolve()
     )

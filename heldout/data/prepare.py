@@ -19,6 +19,7 @@ from heldout.data.names import Reading
 from heldout.data.parts import joined, load_part
 from heldout.data.sources import Loaded, SourceOptions, read, reading, refuse_idle_labels
 from heldout.data.splits import carve, limited
+from heldout.data.suites.surface import parse_surface, refuse_surface, surfaced
 from heldout.data.task import Data, load_task
 from heldout.data.texts import Texts
 from heldout.errors import Refused
@@ -76,12 +77,14 @@ def load(
 
     ``name`` is the split's, among all ``names`` of the call, by which NAME:VALUE options are meant for it.
     """
-    how = reading(options, name, names or (name,))
-    loaded = _load(load_task(task), source, how, labels, keep=limit, seed=seed)
-    return loaded if limit is None else _sampled(loaded, limited(loaded.examples, limit, seed=seed))
+    how, surface = reading(options, name, names or (name,)), parse_surface(source)
+    loaded = _load(load_task(task), surface.source if surface else source, how, labels, keep=limit, seed=seed)
+    kept = loaded if limit is None else _sampled(loaded, limited(loaded.examples, limit, seed=seed))
+    return surfaced(kept, surface, source) if surface else kept
 
 
 def _load(data: Data, source: str, how: Reading, labels: Collection[str], *, keep: int | None, seed: int) -> Loaded:
+    refuse_surface(source)
     how = replace(how, task=data.name, known=tuple(labels))
     return load_part(source, how, lambda table: data.read(table, how, labels), files=data.files, keep=keep, seed=seed)
 
