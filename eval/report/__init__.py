@@ -1,8 +1,9 @@
-"""The report: one self-contained HTML file made from run folders."""
+"""The report: one self-contained HTML file made from run folders, or its words and tables as Markdown or JSON."""
 
 import base64
 import hashlib
 from collections.abc import Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -12,14 +13,13 @@ from markupsafe import Markup
 from heldout import __version__
 from heldout.eval.report.comparisons import compare
 from heldout.eval.report.fresh import Say
-from heldout.eval.report.inputs import Inputs, quiet, read_inputs
-from heldout.eval.report.mistakes import SHOWN, most_confident
-from heldout.eval.report.page import make_page
-from heldout.eval.report.tables import slice_name
+from heldout.eval.report.inputs import quiet, read_inputs
+from heldout.eval.report.mistakes import SHOWN
+from heldout.eval.report.page import Page, make_page
+from heldout.eval.report.pieces import Piece
+from heldout.eval.report.tabs import Report
 from heldout.eval.report.wording import visible
-from heldout.eval.slices import Slice, chosen
 from heldout.eval.statistics import REPLICATES
-from heldout.records import Example, Prediction
 
 HERE = Path(__file__).parent
 
@@ -38,13 +38,16 @@ def build(
     differences. ``text=False`` leaves example texts out; ``shown`` bounds the mistakes that are listed.
     ``say`` is told what is being computed. Refused where the folders hold no test set or do not belong together.
     """
+    return render(read_page(folders, text=text, shown=shown, replicates=replicates, say=say))
+
+
+def read_page(folders: Sequence[Path], *, text: bool, shown: int, replicates: int, say: Say) -> Page:
+    """What ``build`` lays out."""
     inputs = read_inputs(folders, replicates, say)
-    found = compare(inputs, replicates, say)
-    wrong = most_confident(inputs, _slicer(inputs), text=text, limit=shown)
-    return render(make_page(inputs, found, wrong, text=text))
+    return make_page(Report(inputs, compare(inputs, replicates, say), text, shown, replicates, say))
 
 
-def render(page: Any) -> str:
+def render(page: Any, template: str = "report.html.j2") -> str:
     """The page laid out: everything escaped, hidden characters spelt out, style and script inline."""
     environment = Environment(
         loader=FileSystemLoader(HERE),
@@ -54,10 +57,16 @@ def render(page: Any) -> str:
         lstrip_blocks=True,
         finalize=_finalize,
     )
+    environment.globals["draw"] = partial(_draw, environment)
     style, script = ((HERE / name).read_text(encoding="utf-8") for name in ("style.css", "report.js"))
-    return environment.get_template("report.html.j2").render(
+    return environment.get_template(template).render(
         page=page, version=__version__, style=Markup(style), script=Markup(script), policy=policy(style, script)
     )
+
+
+def _draw(environment: Environment, piece: Piece) -> Markup:
+    """A piece laid out by its own template, which has escaped what it holds."""
+    return Markup(environment.get_template(piece.template).render(piece=piece))
 
 
 def policy(style: str, script: str) -> str:
@@ -72,13 +81,3 @@ def policy(style: str, script: str) -> str:
 def _finalize(value: Any) -> Any:
     """Every expression of the template passes here: strings from outside with their hidden characters spelt out."""
     return visible(value) if isinstance(value, str) and not isinstance(value, Markup) else value
-
-
-def _slicer(inputs: Inputs) -> Any:
-    slices = [found for found in chosen(inputs.card) if isinstance(found, Slice)]
-
-    def slices_of(example: Example, prediction: Prediction) -> list[str]:
-        values = [(s.name, s.value(example, prediction)) for s in slices]
-        return [slice_name(f"{name}={value}") for name, value in values if value is not None]
-
-    return slices_of

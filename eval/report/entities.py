@@ -8,9 +8,10 @@ import numpy as np
 from heldout.eval.report import kind_sentences as sentences
 from heldout.eval.report.entity_cards import cards
 from heldout.eval.report.inputs import DataSet, Inputs
+from heldout.eval.report.pieces import Block, Group, Section
 from heldout.eval.report.sentences import measured
 from heldout.eval.report.tables import Cell, HtmlTable, Row, metric_cell
-from heldout.eval.report.view import Block, Group, Section, View, Words
+from heldout.eval.report.view import View, Words
 from heldout.eval.report.wording import bounded, count, percent, title
 from heldout.eval.statistics import FEW
 from heldout.eval.tags import TagTable
@@ -40,7 +41,7 @@ def _sections(inputs: Inputs) -> list[Section]:
         "one of the other side that shares most words with it, whatever its borders."
     )
     opened = [Group(group.name, group.blocks, folded=k > 0) for k, group in enumerate(groups)]
-    return [Section("entities", "Entities", note, tuple(opened))] if groups else []
+    return [Section("Entities", tuple(opened), note)] if groups else []
 
 
 def _group(inputs: Inputs, data: DataSet) -> Group:

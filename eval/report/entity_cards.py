@@ -10,7 +10,8 @@ from heldout.bio import Entity, strict
 from heldout.eval.entities import met
 from heldout.eval.report.inputs import DataSet, Inputs, System
 from heldout.eval.report.marks import Mark, marked, plain
-from heldout.eval.report.view import Body, Cards, Field, in_turn
+from heldout.eval.report.pieces import Field
+from heldout.eval.report.view import Body, Cards, in_turn
 from heldout.eval.report.wording import count, listed, sure
 from heldout.eval.table import FloatArray
 from heldout.eval.tags import TagTable

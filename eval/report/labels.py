@@ -10,7 +10,8 @@ from heldout.eval.metrics import find
 from heldout.eval.report import kind_sentences as sentences
 from heldout.eval.report.inputs import DataSet, Inputs, System
 from heldout.eval.report.marks import plain
-from heldout.eval.report.view import Body, Cards, Field, Member, View, Words
+from heldout.eval.report.pieces import Field, Member
+from heldout.eval.report.view import Body, Cards, View, Words
 from heldout.eval.report.wording import bounded, sure
 from heldout.records import Example, Prediction
 

@@ -12,7 +12,7 @@ from typing import Any, Literal
 
 from markupsafe import Markup, escape
 
-from heldout.eval.report.view import Field, Part
+from heldout.eval.report.pieces import Field, Part
 from heldout.eval.report.wording import visible
 from heldout.eval.slices import words_of
 

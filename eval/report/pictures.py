@@ -1,46 +1,16 @@
 """The two pictures of the report: every system on every test set, and the lift over the best baseline."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from math import inf
-
-from markupsafe import Markup
 
 from heldout.eval.metrics import find
 from heldout.eval.report.charts import Scale, axis, scale, whisker
 from heldout.eval.report.comparisons import Comparisons, Lift
 from heldout.eval.report.inputs import Inputs, System
 from heldout.eval.report.kinds import words_of
+from heldout.eval.report.pieces import Line, Lines, Picture
 from heldout.eval.report.tables import lift_cell, part_name
 from heldout.eval.report.wording import PER_CENT, Bounded, bounded, count, interval, measure, opening, signed, title
-
-
-@dataclass(frozen=True)
-class Line:
-    """One row of a picture: a name, its track, and its numbers in words."""
-
-    name: str
-    track: Markup
-    value: str
-    interval: str
-
-
-@dataclass(frozen=True)
-class Group:
-    """Rows under one head."""
-
-    name: str
-    note: str
-    rows: tuple[Line, ...]
-
-
-@dataclass(frozen=True)
-class Picture:
-    """Groups of rows on one scale, with the scale's labels below."""
-
-    groups: tuple[Group, ...]
-    axis: Markup
-    caption: str
 
 
 def overview(inputs: Inputs, best: System | None) -> Picture:
@@ -60,10 +30,12 @@ def overview(inputs: Inputs, best: System | None) -> Picture:
             for system in inputs.systems
             if (data.name, system.name) in values
         ]
-        groups.append(Group(data.name, f"n = {count(len(data.examples))} {words_of(inputs).many}", tuple(rows)))
+        groups.append(Lines(data.name, f"n = {count(len(data.examples))} {words_of(inputs).many}", tuple(rows)))
     better = "right" if find(metric).higher_is_better else "left"
     said = f"{opening(title(metric))} with 95% intervals; further {better} is better."
-    return Picture(tuple(groups), axis(span, _labels(span, metric)), said)
+    return Picture(
+        tuple(groups), axis(span, _labels(span, metric)), said, f"{title(metric)} of each system on each test set"
+    )
 
 
 def kind(inputs: Inputs, system: System, best: System | None) -> str:
@@ -92,7 +64,7 @@ def lift_picture(inputs: Inputs, found: Comparisons) -> Picture | None:
             if name == data.name
         )
         whole = lifts.get((data.name, ""))
-        groups.append(Group(data.name, _mcnemar(inputs, best, whole), rows))
+        groups.append(Lines(data.name, _mcnemar(inputs, best, whole), rows))
     unit = "points" if metric in PER_CENT else title(metric)
     sides = (inputs.main.name, best) if find(metric).higher_is_better else (best, inputs.main.name)
     caption = (
@@ -100,7 +72,9 @@ def lift_picture(inputs: Inputs, found: Comparisons) -> Picture | None:
         "difference; one that crosses the line may be chance, and among many slices some miss it by chance alone."
     )
     labels = [signed(label) for label in _labels(span, metric, sign=True)]
-    return Picture(tuple(group for group in groups if group.rows), axis(span, labels), caption)
+    return Picture(
+        tuple(group for group in groups if group.rows), axis(span, labels), caption, f"difference from {best}"
+    )
 
 
 def _mcnemar(inputs: Inputs, best: str, lift: Lift | None) -> str:

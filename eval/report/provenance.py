@@ -16,7 +16,7 @@ def provenance(inputs: Inputs) -> list[tuple[str, str]]:
     main, entries = inputs.main, [("card", f"{inputs.card.name} {inputs.card.version}")]
     entries += [("citation", inputs.card.citation)] if inputs.card.citation else []
     for name, fit in main.fits.items():
-        values = ", ".join(f"{key} {value:g}" for key, value in fit.parameters.items())
+        values = ", ".join(f"{key} {_value(value)}" for key, value in fit.parameters.items())
         entries.append((f"fit: {spoken(name)}", f"{values}; {_fitted(fit.fitted_on)}"))
     for name, entry in main.ledger.fitted.items():
         if name not in main.fits:
@@ -24,6 +24,11 @@ def provenance(inputs: Inputs) -> list[tuple[str, str]]:
     entries += [("plan of steps", _short(main.ledger.plan))] if main.ledger.plan else []
     entries += [(f"gold of {data.name}", f"n = {len(data.examples)}, {_short(data.hash)}") for data in inputs.tests]
     return entries
+
+
+def _value(value: Any) -> str:
+    """A parameter of a fit: a number as it is, of a list (the steps of an isotonic fit) only how long it is."""
+    return f"{value:g}" if isinstance(value, int | float) else f"of {len(value)} values"
 
 
 def _fitted(on: Mapping[str, Any]) -> str:

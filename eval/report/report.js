@@ -1,9 +1,52 @@
 "use strict";
+// Tabs: one panel is shown at a time. Without this script all of them stand below each other, and the links lead there.
+(() => {
+  const links = [...document.querySelectorAll("#tabs a")];
+  const panels = links.map((link) => document.getElementById(link.hash.slice(1)));
+
+  // The panel that the address names, or that holds what it names; else the first.
+  function wanted() {
+    const place = document.getElementById(decodeURIComponent(location.hash.slice(1)));
+    return Math.max(0, panels.findIndex((panel) => place !== null && panel.contains(place)));
+  }
+
+  function show(which) {
+    panels.forEach((panel, k) => {
+      // "until-found": the browser's search looks into the other tabs too, and opens the one where it finds something.
+      if (k === which) panel.removeAttribute("hidden");
+      else panel.setAttribute("hidden", "until-found");
+      if (k === which) links[k].setAttribute("aria-current", "page");
+      else links[k].removeAttribute("aria-current");
+    });
+  }
+
+  function turn() {
+    show(wanted());
+    const place = location.hash && document.getElementById(decodeURIComponent(location.hash.slice(1)));
+    if (place && panels.includes(place)) {
+      // The head of the page stays in sight; the keyboard goes on inside the panel.
+      place.focus({ preventScroll: true });
+      const top = document.getElementById("tabs").getBoundingClientRect().top;
+      if (top <= 0) document.querySelector("nav").nextElementSibling.scrollIntoView();
+    }
+  }
+
+  panels.forEach((panel, k) => panel.addEventListener("beforematch", () => show(k)));
+  window.addEventListener("hashchange", turn);
+  // All of it is printed: every tab, and what is folded too.
+  window.addEventListener("beforeprint", () => {
+    panels.forEach((panel) => panel.removeAttribute("hidden"));
+    document.querySelectorAll("details").forEach((part) => { part.open = true; });
+  });
+  window.addEventListener("afterprint", () => show(wanted()));
+  show(wanted());
+})();
+
 // Filters the list of mistakes. Without this script everything is shown.
 (() => {
   const filters = document.getElementById("filters");
   if (!filters) return;
-  const items = [...document.querySelectorAll(".mistake")];
+  const items = [...document.querySelectorAll("#mistakes .mistake")];
   const texts = items.map((item) => item.textContent.toLowerCase());
   const said = document.getElementById("found");
   const names = [...filters.querySelectorAll("select")].map((field) => field.name);
@@ -26,10 +69,6 @@
   filters.querySelector("button").addEventListener("click", () => {
     filters.querySelectorAll("select, input").forEach((field) => { field.value = ""; });
     apply();
-  });
-  // Folded parts are printed too.
-  window.addEventListener("beforeprint", () => {
-    document.querySelectorAll("details").forEach((part) => { part.open = true; });
   });
   filters.hidden = false;
   apply();

@@ -7,7 +7,8 @@ import numpy as np
 
 from heldout.eval.report.inputs import DataSet, Inputs, System
 from heldout.eval.report.marks import Mark, Span, marked, plain, union
-from heldout.eval.report.view import Body, Cards, Field, in_turn
+from heldout.eval.report.pieces import Field
+from heldout.eval.report.view import Body, Cards, in_turn
 from heldout.eval.report.wording import count, number, percent, sure
 from heldout.eval.spans import SpanTable, gold_texts
 from heldout.records import Example, Prediction

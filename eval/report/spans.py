@@ -5,10 +5,11 @@ from typing import Any
 
 from heldout.eval.report import kind_sentences as sentences
 from heldout.eval.report.inputs import Inputs, System
+from heldout.eval.report.pieces import Block, Group, Section
 from heldout.eval.report.sentences import measured
 from heldout.eval.report.span_cards import cards
 from heldout.eval.report.tables import Cell, HtmlTable, Row, metric_cell
-from heldout.eval.report.view import Block, Group, Section, View, Words
+from heldout.eval.report.view import View, Words
 from heldout.eval.report.wording import bounded, measure, number, title
 from heldout.eval.statistics import FEW
 
@@ -32,7 +33,7 @@ def _sections(inputs: Inputs) -> list[Section]:
         "F1 is that of the words that answer and gold share, the best over a question's gold answers; exact match is "
         "the share of answers that equal one, both after SQuAD's normalisation."
     )
-    return [Section("answers", "Answers", note, (Group("", tuple(blocks)),))]
+    return [Section("Answers", (Group("", tuple(blocks)),), note)]
 
 
 def _systems(inputs: Inputs) -> HtmlTable:

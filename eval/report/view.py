@@ -8,38 +8,8 @@ from dataclasses import dataclass, field
 from itertools import zip_longest
 from typing import Any, TypeAlias
 
-from markupsafe import Markup
-
 from heldout.eval.report.inputs import DataSet, Inputs, System
-from heldout.eval.report.tables import HtmlTable
-
-
-@dataclass(frozen=True)
-class Part:
-    """A piece of a text, plain or marked up (and then escaped), and how many characters of it are folded away: 0 where
-    it stands open.
-    """
-
-    text: str | Markup
-    folded: int = 0
-
-
-@dataclass(frozen=True)
-class Field:
-    """A text field of an example in pieces, and how many characters and marks of it are left out."""
-
-    name: str
-    parts: tuple[Part, ...]
-    lost: int = 0
-    unmarked: int = 0
-
-
-@dataclass(frozen=True)
-class Member:
-    """Another example of a mistake's contrast pair: what became of it, and its text."""
-
-    heading: str
-    fields: tuple[Field, ...]
+from heldout.eval.report.pieces import Field, Member, Section
 
 
 @dataclass(frozen=True)
@@ -73,34 +43,6 @@ def in_turn(first: Sequence[Any], second: Sequence[Any]) -> list[int]:
     [1, 7, 2, 3]
     """
     return [int(row) for pair in zip_longest(first, second) for row in pair if row is not None]
-
-
-@dataclass(frozen=True)
-class Block:
-    """A table with its heading and a note."""
-
-    heading: str
-    table: HtmlTable
-    note: str = ""
-
-
-@dataclass(frozen=True)
-class Group:
-    """Blocks under one name, of a test set; folded away or open."""
-
-    name: str
-    blocks: tuple[Block, ...]
-    folded: bool = False
-
-
-@dataclass(frozen=True)
-class Section:
-    """A section of the page that only this kind has; ``id`` is where the navigation leads."""
-
-    id: str
-    title: str
-    note: str
-    groups: tuple[Group, ...]
 
 
 Sentences: TypeAlias = Callable[[Inputs], Iterator[str]]

@@ -171,14 +171,16 @@ class Opened:
 
 @pytest.fixture
 def open_page(browser: Any, html_file: Path) -> Iterator[Any]:
-    """Opens the report, or another file: open_page(width=…, height=…, color_scheme=…)."""
+    """Opens the report, or another file, at a tab or the first one: open_page(width=…, height=…, tab="mistakes")."""
     contexts = []
 
-    def open_it(path: Path = html_file, *, width: int = 1280, height: int = 900, scheme: str = "light") -> Opened:
+    def open_it(
+        path: Path = html_file, *, width: int = 1280, height: int = 900, scheme: str = "light", tab: str = ""
+    ) -> Opened:
         context = browser.new_context(viewport={"width": width, "height": height}, color_scheme=scheme)
         contexts.append(context)
         opened = Opened(context.new_page())
-        opened.page.goto(path.as_uri())
+        opened.page.goto(path.as_uri() + (f"#{tab}" if tab else ""))
         return opened
 
     yield open_it

@@ -26,7 +26,9 @@ def visible_mistakes(page):
 
 def test_nothing_is_said_on_the_console_and_nothing_asked_of_the_network(open_page, html_file):
     opened = open_page()
-    opened.page.locator("summary").first.click()
+    for link in opened.page.locator("nav a").all():
+        link.click()
+    opened.page.locator("summary:visible").first.click()
     assert opened.said == []
     assert opened.asked == [html_file.as_uri()]
 
@@ -75,19 +77,62 @@ def test_all_text_has_the_contrast_of_wcag_aa(open_page, scheme):
     assert [(round(ratio, 2), where) for ratio, where in found if ratio < 4.5] == []
 
 
-@pytest.mark.parametrize("width", [320, 390, 768])
-def test_a_narrow_page_does_not_scroll_sideways(open_page, width):
+def test_one_tab_is_shown_at_a_time_and_the_navigation_says_which(open_page):
+    page = open_page().page
+    assert shown_tabs(page) == ["overview"]
+    assert page.locator("nav a[aria-current=page]").all_inner_texts() == ["Overview"]
+    page.click("nav a[href='#data']")
+    page.wait_for_function("!document.querySelector('#data').hidden")
+    assert shown_tabs(page) == ["data"]
+    assert page.locator("nav a[aria-current=page]").all_inner_texts() == ["Data"]
+    page.go_back()
+    page.wait_for_function("!document.querySelector('#overview').hidden")
+    assert shown_tabs(page) == ["overview"]
+
+
+def test_an_address_opens_its_tab_and_an_unknown_one_the_first(open_page):
+    assert shown_tabs(open_page(tab="calibration").page) == ["calibration"]
+    assert shown_tabs(open_page(tab="nothing-of-ours").page) == ["overview"]
+
+
+def test_the_tabs_are_worked_by_keyboard_alone(open_page):
+    page = open_page().page
+    page.keyboard.press("Tab")
+    assert page.evaluate("document.activeElement.className") == "skip"
+    page.keyboard.press("Tab")
+    page.keyboard.press("Tab")
+    page.keyboard.press("Enter")
+    page.wait_for_function("!document.querySelector('#slices').hidden")
+    assert shown_tabs(page) == ["slices"] and page.evaluate("document.activeElement.id") == "slices"
+    # On into the panel: what is hidden in other tabs takes no focus.
+    page.keyboard.press("Tab")
+    assert page.evaluate("document.activeElement.closest('.panel').id") == "slices"
+    outline = page.evaluate("getComputedStyle(document.activeElement).outlineStyle")
+    assert outline == "solid"
+
+
+def shown_tabs(page):
+    return page.eval_on_selector_all(".panel", "(all) => all.filter((p) => !p.hidden).map((p) => p.id)")
+
+
+@pytest.mark.parametrize("width", [320, 390, 768, 1280])
+def test_no_tab_scrolls_sideways(open_page, width):
     page = open_page(width=width, height=844).page
     page.evaluate("document.querySelectorAll('details').forEach((part) => { part.open = true; })")
-    assert page.evaluate("document.documentElement.scrollWidth") <= width
-    wide = page.evaluate(
-        "[...document.querySelectorAll('.scroll')].filter((b) => b.scrollWidth > b.clientWidth).length"
-    )
-    assert wide > 0 or width == 768
+    wide, tabs = 0, [link.get_attribute("href") for link in page.locator("nav a").all()]
+    assert len(tabs) == 7
+    for tab in tabs:
+        page.evaluate("(tab) => { location.hash = tab; }", tab)
+        page.wait_for_function("(tab) => !document.querySelector(tab).hidden", arg=tab)
+        assert page.evaluate("document.documentElement.scrollWidth") <= width, tab
+        wide += page.locator(f"{tab} .scroll").evaluate_all(
+            "(all) => all.filter((b) => b.scrollWidth > b.clientWidth).length"
+        )
+    assert wide > 0 or width >= 768
 
 
 def test_the_filters_narrow_the_mistakes(open_page):
-    page = open_page().page
+    page = open_page(tab="mistakes").page
     every = page.locator(".mistake").count()
     of_main = visible_mistakes(page).count()
     assert 0 < of_main < every
@@ -107,7 +152,7 @@ def test_the_filters_narrow_the_mistakes(open_page):
 
 
 def test_the_filters_are_worked_by_keyboard_alone(open_page):
-    page = open_page().page
+    page = open_page(tab="mistakes").page
     before = visible_mistakes(page).count()
     page.locator("[name=system]").focus()
     page.keyboard.press("ArrowDown")
@@ -122,27 +167,33 @@ def test_the_filters_are_worked_by_keyboard_alone(open_page):
     assert visible_mistakes(page).count() == page.locator(".mistake").count()
 
 
-def test_every_section_is_reached_from_the_navigation(open_page):
+def test_every_tab_is_reached_from_the_navigation(open_page):
     page = open_page().page
     links = page.locator("nav a")
-    assert links.count() == 6
-    for k in range(6):
+    assert links.count() == 7
+    for k in range(7):
         links.nth(k).click()
-        top = page.locator(links.nth(k).get_attribute("href")).bounding_box()["y"]
-        assert -5 < top < 900
+        panel = page.locator(links.nth(k).get_attribute("href"))
+        assert panel.locator("h2").first.is_visible()
+        assert -5 < panel.bounding_box()["y"] < 900
 
 
-def test_print_leaves_the_controls_out(open_page):
+def test_all_tabs_are_printed_without_the_controls(open_page):
     page = open_page().page
     page.emulate_media(media="print")
+    page.evaluate("window.dispatchEvent(new Event('beforeprint'))")
     assert not page.locator("nav").is_visible() and not page.locator("#filters").is_visible()
-    assert page.locator("h1").is_visible()
+    assert len(shown_tabs(page)) == page.locator(".panel").count() == 7
+    assert page.locator("details:not([open])").count() == 0
+    page.evaluate("window.dispatchEvent(new Event('afterprint'))")
+    assert shown_tabs(page) == ["overview"]
 
 
 def test_without_scripts_everything_is_shown(browser, html_file):
     context = browser.new_context(java_script_enabled=False)
     page = context.new_page()
     page.goto(html_file.as_uri())
+    assert len(shown_tabs(page)) == 7
     assert visible_mistakes(page).count() == page.locator(".mistake").count() > 0
     assert not page.locator("#filters").is_visible()
     context.close()

@@ -19,7 +19,7 @@ def rows_of(table):
 def test_the_threshold_of_dev_stands_beside_the_best_of_the_set_which_is_called_no_result(inputs):
     read = inputs["span"]
     (section,) = VIEW.sections(read)
-    systems, threshold = section.groups[0].blocks
+    systems, threshold = section.pieces[0].blocks
     every = {f"{system} on {data}" for system in ("reader", "sliding-window") for data in ("mills", "barns")}
     assert set(rows_of(systems.table)) == every
     for name in ("mills", "barns"):

@@ -36,9 +36,9 @@ def counts(cells):
 def test_the_table_by_type_counts_what_a_reader_of_tags_counts(inputs):
     read = inputs["tags"]
     (section,) = VIEW.sections(read)
-    assert [group.name for group in section.groups] == ["posts", "papers"]
-    assert [group.folded for group in section.groups] == [False, True]
-    for group, data in zip(section.groups, read.tests, strict=True):
+    assert [group.name for group in section.pieces] == ["posts", "papers"]
+    assert [group.folded for group in section.pieces] == [False, True]
+    for group, data in zip(section.pieces, read.tests, strict=True):
         gold, found, right = Counter(), Counter(), Counter()
         for mine, others in entities(read, data):
             gold.update(kind for *_, kind in mine)
@@ -55,7 +55,7 @@ def test_the_table_by_type_counts_what_a_reader_of_tags_counts(inputs):
 def test_the_confusion_adds_up_to_all_entities(inputs):
     read = inputs["tags"]
     (section,) = VIEW.sections(read)
-    table = section.groups[0].blocks[1].table
+    table = section.pieces[0].blocks[1].table
     assert table.heads == ("gold", "found person", "found place", "none (missed)")
     counts = {row.name: [int(cell.value or 0) for cell in row.cells] for row in table.rows}
     both = entities(read, read.tests[0])
@@ -72,7 +72,7 @@ def test_the_confusion_adds_up_to_all_entities(inputs):
 
 def test_what_became_of_entities_is_told_of_every_system(inputs):
     (section,) = VIEW.sections(inputs["tags"])
-    table = section.groups[0].blocks[2].table
+    table = section.pieces[0].blocks[2].table
     assert [row.name for row in table.rows] == ["tagger", "gazetteer"]
     cells = dict(zip(table.heads[1:], (int(cell.value) for cell in table.rows[0].cells), strict=True))
     gold, found = (sum(map(len, side)) for side in zip(*entities(inputs["tags"], inputs["tags"].tests[0]), strict=True))
