@@ -69,6 +69,10 @@ def _interval(
         hits, n = metric.columns(table).sum(axis=0)
         low, high = wilson(float(hits), float(n))
         return {"low": low, "high": high, "method": "Wilson 95%"}
+    if metric.share and bundle.filled > 1 and np.nanmin(replicates) == np.nanmax(replicates):
+        # All right or all wrong in every replicate too: 0 of 12 is no certainty. Whole groups are the trials.
+        low, high = wilson(float(np.nanmax(replicates)) * bundle.filled, bundle.filled)
+        return {"low": low, "high": high, "method": f"Wilson 95%, {bundle.filled} groups: all right or all wrong"}
     if bundle.filled < 2:
         unit = "example" if sampling.groups is None else "group"
         return {**_bounds(bundle, replicates), "method": f"no interval: all in one {unit}"}

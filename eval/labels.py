@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from heldout.errors import Refused
+from heldout.eval.expected import Answered, Expected, expected
 from heldout.eval.table import BINS, Events, FloatArray, IntArray
 from heldout.records import Card, Example, Prediction, join
 
@@ -27,6 +28,7 @@ class LabelTable:
     unscored: int = 0
     bins: int = BINS
     pairs: IntArray | None = None
+    expected: Expected | None = None
 
     def __len__(self) -> int:
         return len(self.gold)
@@ -64,7 +66,9 @@ class LabelTable:
         """The table of these rows only."""
         scores = None if self.scores is None else self.scores[rows]
         pairs = None if self.pairs is None else self.pairs[rows]
-        return replace(self, gold=self.gold[rows], answer=self.answer[rows], scores=scores, pairs=pairs)
+        cases = None if self.expected is None else self.expected.take(rows)
+        whole = replace(self, scores=scores, pairs=pairs, expected=cases)
+        return replace(whole, gold=self.gold[rows], answer=self.answer[rows])
 
 
 def tabulate_labels(
@@ -86,7 +90,13 @@ def tabulate_labels(
     if not unscored:
         given = np.array([prediction.scores for _, prediction in pairs], dtype=np.float64)
         scores = given @ np.eye(len(labels))[[index[target[label]] for label in card.labels]]
-    return LabelTable(labels, golds, answers, scores, unscored, bins, _pairs(gold))
+    table = LabelTable(labels, golds, answers, scores, unscored, bins, _pairs(gold))
+    return replace(table, expected=expected(card, pairs, table.correct, _same))
+
+
+def _same(one: Answered, other: Answered) -> bool:
+    """Whether two examples were answered the same label."""
+    return bool(one[1].answer == other[1].answer)
 
 
 def _pairs(gold: Sequence[Example]) -> IntArray | None:

@@ -7,7 +7,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from heldout.errors import Refused
-from heldout.eval.squad import judge
+from heldout.eval.expected import Answered, Expected, expected
+from heldout.eval.squad import judge, normalise
 from heldout.eval.table import BINS, Events, FloatArray, IntArray
 from heldout.records import Card, Example, Prediction, join
 
@@ -27,6 +28,7 @@ class SpanTable:
     best_right: FloatArray | None
     unscored: int = 0
     bins: int = BINS
+    expected: Expected | None = None
 
     def __len__(self) -> int:
         return len(self.em)
@@ -50,7 +52,8 @@ class SpanTable:
 
     def take(self, rows: IntArray) -> "SpanTable":
         """The table of these rows only."""
-        cut = replace(self, em=self.em[rows], f1=self.f1[rows], answerable=self.answerable[rows])
+        cases = None if self.expected is None else self.expected.take(rows)
+        cut = replace(self, em=self.em[rows], f1=self.f1[rows], answerable=self.answerable[rows], expected=cases)
         if self.confidence is None or self.best_right is None:
             return cut
         return replace(cut, confidence=self.confidence[rows], best_right=self.best_right[rows])
@@ -85,4 +88,10 @@ def tabulate_spans(
         hits = [judge(golds, span["text"], second=second)[0] for golds, span in zip(texts, best, strict=True)]
         # Without gold no span is right, not even one of which normalising leaves nothing.
         best_right = np.array(hits) * answerable
-    return SpanTable(judged[:, 0], judged[:, 1], answerable, confidence, best_right, unscored, bins)
+    table = SpanTable(judged[:, 0], judged[:, 1], answerable, confidence, best_right, unscored, bins)
+    return replace(table, expected=expected(card, pairs, table.correct, _same))
+
+
+def _same(one: Answered, other: Answered) -> bool:
+    """Whether two questions were answered with the same text, as SQuAD compares texts."""
+    return normalise(one[1].answer) == normalise(other[1].answer)

@@ -14,6 +14,7 @@ import numpy as np
 from heldout.bio import OUTSIDE, Entity, lenient, split, strict
 from heldout.errors import Refused
 from heldout.eval.entities import BoolArray, Entities, Reading, gathered, read_both
+from heldout.eval.expected import Answered, Expected, expected
 from heldout.eval.table import BINS, Events, FloatArray, IntArray
 from heldout.records import Card, Example, Prediction, join
 
@@ -66,6 +67,7 @@ class TagTable:
     unscored: int = 0
     unsure: int = 0
     bins: int = BINS
+    expected: Expected | None = None
 
     def __len__(self) -> int:
         return self.n
@@ -106,7 +108,9 @@ class TagTable:
         """The table of these sentences only."""
         owner, kept = gathered(self.words.owner, rows)
         words = replace(self.words.at(kept), owner=owner)
-        return replace(self, n=len(rows), words=words, strict=self.strict.of(rows), lenient=self.lenient.of(rows))
+        cases = None if self.expected is None else self.expected.take(rows)
+        cut = replace(self, n=len(rows), words=words, expected=cases)
+        return replace(cut, strict=self.strict.of(rows), lenient=self.lenient.of(rows))
 
     def parts(self, placed: Placed, *, by_met: bool = False) -> dict[str, "TagTable"]:
         """A table of all sentences, but of one part's entities alone, for each part that gold has an entity in.
@@ -135,7 +139,8 @@ class TagTable:
             Reading(*(side.at(np.array([name == part for name in names], dtype=bool)) for side, names in pairs))
             for pairs in map(zip, (self.strict, self.lenient), places)
         )
-        return replace(self, words=self.words.inside(strict.gold), strict=strict, lenient=lenient)
+        # What is expected is expected of whole sentences.
+        return replace(self, words=self.words.inside(strict.gold), strict=strict, lenient=lenient, expected=None)
 
 
 def tabulate_tags(card: Card, gold: Sequence[Example], predictions: Sequence[Prediction], bins: int = BINS) -> TagTable:
@@ -158,7 +163,7 @@ def tabulate_tags(card: Card, gold: Sequence[Example], predictions: Sequence[Pre
         start, end, _ = entity
         return float(sum(scores[word][index[tags[word]]] for word in range(start, end)) / (end - start))
 
-    return TagTable(
+    table = TagTable(
         labels=card.labels,
         types=types,
         n=len(pairs),
@@ -169,6 +174,17 @@ def tabulate_tags(card: Card, gold: Sequence[Example], predictions: Sequence[Pre
         unsure=sum(_unsure(prediction, known) for (_, prediction), known in zip(pairs, own, strict=True)),
         bins=bins,
     )
+    return replace(table, expected=expected(card, pairs, table.correct, _same))
+
+
+def _same(one: Answered, other: Answered) -> bool:
+    """Whether the same entities were found in two sentences: the same words as the same types, in the same order."""
+    return _named(one) == _named(other)
+
+
+def _named(answered: Answered) -> list[tuple[tuple[str, ...], str]]:
+    words = answered[0].text.get("words", [])
+    return [(tuple(words[start:end]), kind) for start, end, kind in strict(answered[1].answer)]
 
 
 def _words(

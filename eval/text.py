@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 from typing import Any
 
+from heldout.eval.behaviour import behaviour
 from heldout.eval.columns import aligned
 from heldout.fits import KEEPS_ANSWERS, spoken
 
@@ -13,7 +14,8 @@ SHOWN_BY_SLICE = ("ece", "ece_mass", "nll", "brier")
 def render(scores: Mapping[str, Any]) -> str:
     """One data set: what was scored, every metric with its interval, every slice, and how intervals were made."""
     title = f"{scores['data']}: {scores['n']} examples of {scores['card']}, version {scores['version']}"
-    blocks = [[title, *_warnings(scores)], _metrics(scores), _slices(scores), _drop(scores), _methods(scores)]
+    blocks = [[title, *_warnings(scores)], _metrics(scores), behaviour(scores), _slices(scores), _drop(scores)]
+    blocks.append(_methods(scores))
     return "\n\n".join("\n".join(lines) for lines in blocks if lines)
 
 

@@ -11,6 +11,7 @@ Bounded = tuple[float | None, float | None, float | None]
 PER_CENT = frozenset(
     [
         *("accuracy", "macro_f1", "pair_consistency"),
+        *("both_right", "twin_gap", "flip_rate", "moved", "expectation_met"),
         *("entity_precision", "entity_recall", "entity_f1", "entity_f1_lenient", "entity_macro_f1", "word_accuracy"),
         *("em", "f1", "has_ans_em", "has_ans_f1", "no_ans_acc"),
         *("lm_accuracy", "nsp_accuracy"),
@@ -34,6 +35,11 @@ TITLES = {
     "has_ans_em": "exact match (answerable)",
     "has_ans_f1": "F1 (answerable)",
     "no_ans_acc": "left unanswered (impossible)",
+    "both_right": "both of a pair right",
+    "twin_gap": "gap to the unchanged twin",
+    "flip_rate": "answers flipped",
+    "moved": "scores moved as stated",
+    "expectation_met": "as expected",
     "entity_f1": "entity F1",
     "entity_f1_lenient": "entity F1 (lenient)",
     "entity_macro_f1": "entity macro F1",

@@ -27,7 +27,9 @@ def test_slices_are_found_by_listing_the_folder_and_only_truncated_belongs_to_a_
 
 
 def test_a_card_chooses_its_slices_and_none_means_all() -> None:
-    assert [s.name for s in chosen(card("length", "negation"))] == ["length", "negation", "overlap", "truncated"]
+    assert [s.name for s in chosen(card("length", "negation"))] == [
+        *("length", "negation", "overlap", "phenomenon", "role", "truncated")
+    ]
     assert {s.name for s in chosen(card())} == {name for name, found in known().items() if isinstance(found, Slice)}
     assert {s.name for s in chosen(replace(card(), kind="tags"))} == set(known())
     with pytest.raises(Refused, match="slice 'unseen' is for tags cards only"):

@@ -13,7 +13,7 @@ from collections.abc import Collection, Iterator, Mapping
 from dataclasses import replace
 from typing import Any
 
-from heldout.data.suites.frames import CHANGED, ORIGINAL
+from heldout.cases import CHANGED, ORIGINAL
 from heldout.data.table import Row, Table
 from heldout.errors import Refused
 

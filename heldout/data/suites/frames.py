@@ -9,16 +9,20 @@ together ({"do": "play a flute", "wide": "play an instrument"}). Gold is known b
 
 import random
 import re
+from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from math import prod
+from math import ceil, prod
 from typing import Any, TypeAlias
+
+from heldout.cases import CHANGED, ORIGINAL
 
 Slot: TypeAlias = Sequence[Mapping[str, str]]
 #: The columns of one row of a suite, as a task's reader reads them.
 Values: TypeAlias = Mapping[str, Any]
 
-ORIGINAL, CHANGED = "original", "changed"
+#: Pairs of a phenomenon: below 30 a share says little (eval marks such a slice "few").
+EACH = 30
 #: Before a vowel "a" is "an"; our word lists hold no word that is spelt with a vowel and said without (a unicorn).
 ARTICLE = re.compile(r"\b([Aa])(?= [aeiouAEIOU])")
 #: Where a sentence begins.
@@ -69,14 +73,16 @@ def fillings(slots: Sequence[Slot], n: int, seed: str) -> list[dict[str, str]]:
 def rows_of(
     frames: Sequence[Frame], finish: Callable[[Mapping[str, str], Mapping[str, str]], Values], *, each: int, seed: int
 ) -> list[dict[str, Any]]:
-    """``each`` pairs of rows of every frame: the twin (role original), then the changed text.
+    """``each`` pairs of rows of every phenomenon (or a few more), as many of each of its frames: twin, changed text.
 
     ``finish`` makes a task's columns of a frame's templates and a filling. A row also tells its id, pair, phenomenon,
     frame, role and expectation.
     """
     rows: list[dict[str, Any]] = []
+    kinds = Counter(frame.phenomenon for frame in frames)
     for number, frame in enumerate(frames, 1):
-        for k, filling in enumerate(fillings(frame.slots, each, f"{seed}/{number}/{frame.phenomenon}"), 1):
+        n = ceil(each / kinds[frame.phenomenon])
+        for k, filling in enumerate(fillings(frame.slots, n, f"{seed}/{number}/{frame.phenomenon}"), 1):
             pair = f"frame {number}, pair {k}"
             for role, template in ((ORIGINAL, frame.twin), (CHANGED, frame.changed)):
                 about = {"pair": pair, "phenomenon": frame.phenomenon, "frame": str(number), "role": role}

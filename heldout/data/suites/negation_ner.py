@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from heldout.bio import tags_of
-from heldout.data.suites.frames import Frame, Slot, Values, rows_of
+from heldout.data.suites.frames import EACH, Frame, Slot, Values, rows_of
 
 PEOPLE = (
     *("Anna Keller", "Peter Brown", "Maria Lopez", "David Miller", "Laura Martin", "Thomas Young", "Julia Roth"),
@@ -95,6 +95,6 @@ def _finish(template: Mapping[str, str], filling: Mapping[str, str]) -> Values:
     return {"words": words, "tags": tags_of(entities, len(words))}
 
 
-def rows(each: int = 8, seed: int = 0) -> list[dict[str, Any]]:
-    """``each`` pairs of sentences of every frame."""
+def rows(each: int = EACH, seed: int = 0) -> list[dict[str, Any]]:
+    """``each`` pairs of every phenomenon."""
     return rows_of(FRAMES, _finish, each=each, seed=seed)

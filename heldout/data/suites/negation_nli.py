@@ -9,7 +9,7 @@ Monotonicity: a negated sentence follows from a negated wider one (no instrument
 from collections.abc import Mapping
 from typing import Any
 
-from heldout.data.suites.frames import Frame, Slot, Values, rows_of, written
+from heldout.data.suites.frames import EACH, Frame, Slot, Values, rows_of, written
 
 E, N, C = "entailment", "neutral", "contradiction"
 WHO = [
@@ -41,7 +41,7 @@ DOING = [
         ("singing a carol", "sing a carol", "sang a carol", "singing a song", "sing", "eating a sandwich"),
     )
 ]
-CROWD = [{"do": do} for do in ("dancing", "singing", "sitting", "waiting", "laughing", "swimming", "eating", "reading")]
+CROWD = [{"do": do} for do in ("dancing", "singing", "sitting", "waiting", "laughing", "talking", "eating", "reading")]
 GROUP = [{"group": group} for group in ("children", "guests", "tourists", "nurses", "soldiers", "students", "dancers")]
 PLACE = [
     {"in": place}
@@ -49,6 +49,7 @@ PLACE = [
 ]
 THING = [{"it": f"a {it}", "bare": it} for it in ("dog", "bicycle", "lamp", "boat", "piano", "cat", "suitcase", "tree")]
 WITH = [{"it": it} for it in ("an umbrella", "a helmet", "a hat", "a coat", "a backpack", "a walking stick", "a scarf")]
+WEAR = [{"it": it} for it in ("a hat", "a coat", "a scarf", "a helmet", "a red shirt", "a watch", "a mask", "gloves")]
 MOVE = [{"go": go} for go in ("walking", "crossing the street", "waiting for a bus", "leaving the shop")]
 HOLD = [
     {"a": a, "b": b}
@@ -255,7 +256,7 @@ FRAMES: tuple[Frame, ...] = (
     ),
     _frame(
         "outside the scope",
-        (WHO, WITH, DOING),
+        (WHO, WEAR, DOING),
         ("{who}, who is not wearing {it}, is {ing}.", SAME, E),
         ("{who}, who is wearing {it}, is {ing}.", SAME, E),
     ),
@@ -281,7 +282,7 @@ FRAMES: tuple[Frame, ...] = (
     _frame("not: nothing excluded", ACT, ("{who} is not {ing}.", "{who} is {else}.", N), (SAME, "{who} is {else}.", C)),
     _frame(
         "not: nothing excluded",
-        (WHO, DOING, WITH),
+        (WHO, DOING, WEAR),
         (SAME, "{who} is not wearing {it}.", N),
         (SAME, "{who} is wearing {it}.", N),
     ),
@@ -317,6 +318,6 @@ def _finish(template: Mapping[str, str], filling: Mapping[str, str]) -> Values:
     return {**fields, "label": template["label"]}
 
 
-def rows(each: int = 8, seed: int = 0) -> list[dict[str, Any]]:
-    """``each`` pairs of pairs of every frame."""
+def rows(each: int = EACH, seed: int = 0) -> list[dict[str, Any]]:
+    """``each`` pairs of every phenomenon."""
     return rows_of(FRAMES, _finish, each=each, seed=seed)

@@ -7,7 +7,7 @@ its passage once, so that its place is known. All questions have an answer: syst
 from collections.abc import Mapping
 from typing import Any
 
-from heldout.data.suites.frames import Frame, Slot, Values, rows_of, written
+from heldout.data.suites.frames import EACH, Frame, Slot, Values, rows_of, written
 
 NAMES = ("Anna", "Peter", "Maria", "David", "Laura", "Thomas", "Julia", "Martin", "Sarah", "Robert", "Emma", "Daniel")
 #: Three people of whom no two are the same.
@@ -291,6 +291,6 @@ def _finish(template: Mapping[str, str], filling: Mapping[str, str]) -> Values:
     return {**fields, "answers": [{"text": answer, "answer_start": start}]}
 
 
-def rows(each: int = 8, seed: int = 0) -> list[dict[str, Any]]:
-    """``each`` pairs of questions of every frame."""
+def rows(each: int = EACH, seed: int = 0) -> list[dict[str, Any]]:
+    """``each`` pairs of every phenomenon."""
     return rows_of(FRAMES, _finish, each=each, seed=seed)

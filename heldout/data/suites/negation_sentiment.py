@@ -4,12 +4,19 @@ What readers would argue about is left out: negated extremes ("not amazing" may 
 is no praise), "not without charm". The seeds' four sentences are the first frame's first two pairs.
 """
 
-from heldout.data.suites.frames import CHANGED, ORIGINAL, Frame, Slot, Values, rows_of, words, written
+from collections.abc import Mapping
+from typing import Any
+
+from heldout.cases import CHANGED, ORIGINAL
+from heldout.data.suites.frames import EACH, Frame, Slot, Values, rows_of, words, written
 
 GOOD, BAD = "positive", "negative"
 FLIPPED = {GOOD: BAD, BAD: GOOD}
 THINGS = words("n", "film", "movie", "plot", "story", "acting", "script", "dialogue", "ending", "music", "pacing")
-WORKS = words("n", "film", "movie", "series", "documentary", "comedy", "thriller")
+WORKS = words(
+    *("n", "film", "movie", "series", "documentary", "comedy", "thriller", "musical", "western", "drama", "romance"),
+    *("cartoon", "sequel", "remake", "trilogy", "biopic"),
+)
 #: Words whose plain negation says the opposite.
 MILD = {
     GOOD: ("good", "enjoyable", "convincing", "interesting", "impressive", "entertaining", "memorable"),
@@ -177,12 +184,12 @@ FRAMES: tuple[Frame, ...] = (
 )
 
 
-def _finish(template: dict[str, str], filling: dict[str, str]) -> Values:
-    return {"text": written(template["text"].format(**filling)), "label": template["label"]}
+def _finish(template: Mapping[str, str], filling: Mapping[str, str]) -> Values:
+    return {"text": written(template["text"].format_map(filling)), "label": template["label"]}
 
 
-def rows(each: int = 6, seed: int = 0) -> list[dict[str, object]]:
-    """The seeds' two pairs, then ``each`` pairs of every frame."""
+def rows(each: int = EACH, seed: int = 0) -> list[dict[str, Any]]:
+    """The seeds' two pairs, then ``each`` pairs of every phenomenon."""
     seeds = []
     for k, (plain, plain_gold, negated, gold) in enumerate(SEEDS, 1):
         about = {

@@ -8,12 +8,13 @@
 BECEL: Jang, Kwon and Lukasiewicz (2022); negation_nli: Hossain et al. (2020). Any other table is left as it is.
 """
 
-from collections.abc import Collection, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
+from heldout.cases import CHANGED, ORIGINAL
+from heldout.data.names import Reading
 from heldout.data.suites.checklist import is_checklist, read_checklist
-from heldout.data.suites.frames import CHANGED, ORIGINAL
 from heldout.data.table import Row, Table
 
 NEGATED, NEGATED_LABEL, PARAPHRASE = "_neg", "neg_label", "_paraphrase"
@@ -22,16 +23,20 @@ THREES = ("index", "Text", "Hypothesis", "gold_label")
 WHERE = ("premise negated", "hypothesis negated", "both negated")
 
 
-def unfolded(table: Table, known: Collection[str] = ()) -> Table:
-    """The table with one case a row, where it has one of the forms above; else the table."""
+def unfolded(table: Table, reading: Reading) -> Table:
+    """The table with one case a row, where it has one of the forms above; else, or where --column asks for one of the
+    columns that would be unfolded, the table.
+    """
     if is_checklist(table):
-        return read_checklist(table, known)
+        return read_checklist(table, reading.known)
     if table.columns == THREES and _in_threes(table.rows):
         return _threes(table)
     for ending in (NEGATED, PARAPHRASE):
         changed = [name for name in table.columns if name.endswith(ending) and name != NEGATED_LABEL]
         plain = changed[0].removesuffix(ending) if len(changed) == 1 else ""
-        if plain in table.columns and (ending == PARAPHRASE or NEGATED_LABEL in table.columns):
+        if set(changed) & set(reading.columns.values()):
+            return table
+        if plain and plain in table.columns and (ending == PARAPHRASE or NEGATED_LABEL in table.columns):
             return _twofold(table, plain, changed[0])
     return table
 
