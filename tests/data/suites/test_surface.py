@@ -19,10 +19,11 @@ from heldout.data.suites.surface import changed, parse_surface
 from heldout.errors import Refused
 from heldout.records import Example
 
-WORDS = st.sampled_from(
-    "Margaret Peter walked never towards isn't it cannot 1994 2 300 $500 1,000 good. Well, nobody's LONG straße İzmir "
-    "wonderful painting do not they're x’s don't you \n “quoted” é".split(" ")
-)
+_WORDS = """
+Margaret Peter walked never towards isn't it cannot 1994 2 300 $500 1,000 good. Well, nobody's LONG straße İzmir
+wonderful painting do not they're x’s don't you “quoted” é
+"""
+WORDS = st.sampled_from([*_WORDS.split(), "\n"])
 TEXTS = st.lists(WORDS, min_size=1, max_size=14).map(" ".join)
 KINDS = st.sampled_from(list(CHANGES))
 
@@ -51,13 +52,17 @@ def test_every_answer_is_found_where_it_is_said_to_stand(example: Example, kind:
         assert found.lower() == before["text"].lower() if kind in ("lower", "upper") else found == before["text"]
 
 
-@given(st.lists(st.tuples(WORDS.filter(lambda w: "\n" not in w), st.sampled_from(["O", "B-PER"])), min_size=1), KINDS)
+TAGGED = st.lists(st.tuples(st.sampled_from(_WORDS.split()), st.sampled_from(["O", "B-PER"])), min_size=1)
+
+
+@given(TAGGED, KINDS)
 def test_tags_stay_with_as_many_words_and_entities_keep_theirs(rows: list[tuple[str, str]], kind: str) -> None:
     example = Example("s", {"words": [word for word, _ in rows]}, [tag for _, tag in rows])
     copy = changed(example, kind)
-    assert copy is None or kind in FOR_WORDS
-    assume(copy is not None)
-    assert copy is not None and copy.gold == example.gold and len(copy.text["words"]) == len(rows)
+    if copy is None or kind not in FOR_WORDS:
+        assert copy is None
+        return
+    assert copy.gold == example.gold and len(copy.text["words"]) == len(rows)
     for (word, tag), new in zip(rows, copy.text["words"], strict=True):
         if tag != "O" and kind in ("typos", "numbers"):
             assert new == word
@@ -187,7 +192,9 @@ def test_changed_data_are_not_learnt_from_and_are_known_as_those_behind_them(tmp
         load("sentiment", f"surface:names:{path}", SourceOptions())
     with pytest.raises(Refused, match="not changed already"):
         load("sentiment", f"surface:typos:surface:lower:{path}", SourceOptions())
-    assert main(["baseline", "majority", "sentiment", "--train", f"surface:typos:{path}", "--test", f"a={path}", "--out", str(tmp_path / "run")]) == 2  # fmt: skip
+    out = ["--out", str(tmp_path / "run")]
+    train = ["--train", f"surface:typos:{path}", "--test", f"a={path}"]
+    assert main(["baseline", "majority", "sentiment", *train, *out]) == 2
     assert same_place(f"surface:typos@3:{path}", str(path)) and not same_place(f"surface:typos:{path}", "other.csv")
 
 
@@ -195,14 +202,12 @@ def test_the_flip_rate_of_each_kind_is_scored_from_files(tmp_path: Path) -> None
     """The lexicon reads words: letters that are all capitals are the same to it, a typo in its word is not."""
     path = csv(tmp_path)
     train = tmp_path / "train.csv"
-    lines = [
-        f"{word} film number {n},{label}"
-        for n in range(8)
-        for word, label in (("good", "positive"), ("bad", "negative"))
-    ]
+    words = [("good", "positive"), ("bad", "negative")] * 8
+    lines = [f"{word} film number {n},{label}" for n, (word, label) in enumerate(words)]
     train.write_text("\n".join(["text,label", *lines]) + "\n")
     out = tmp_path / "run"
-    assert main(["baseline", "lexicon", "sentiment", "--train", str(train), "--test", f"films=surface:all:{path}", "--out", str(out)]) == 0  # fmt: skip
+    sources = ["--train", str(train), "--test", f"films=surface:all:{path}"]
+    assert main(["baseline", "lexicon", "sentiment", *sources, "--out", str(out)]) == 0
     scores = json.loads((out / "scores" / "films.json").read_text())
     kinds = {key.removeprefix("phenomenon="): part for key, part in scores["slices"].items() if "phenomenon" in key}
     assert {"typos", "upper", "punctuation", "contractions", "spaces"} <= kinds.keys()
