@@ -18,9 +18,9 @@ if TYPE_CHECKING:
 def heat(axes: "Axes", matrix: ArrayLike, rows: Sequence[str], columns: Sequence[str], *, digits: int = 2) -> None:
     """A matrix as shades, each cell with its number; ``rows`` and ``columns`` name its sides."""
     cells = np.asarray(matrix, dtype=float)
-    shade = axes.imshow(cells, cmap="Blues", aspect="auto")
+    axes.imshow(cells, cmap="Blues", aspect="auto")
     for (row, column), value in np.ndenumerate(cells):
-        dark = shade.norm(value) > 0.6
+        dark = value - cells.min() > 0.6 * np.ptp(cells)
         axes.text(column, row, f"{value:.{digits}f}", ha="center", va="center", color="white" if dark else "black")
     axes.set_xticks(range(len(columns)), columns)
     axes.set_yticks(range(len(rows)), rows)

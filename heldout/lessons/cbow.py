@@ -5,7 +5,7 @@ a word that stands twice in the context gets it twice.
 """
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
 import numpy as np
 
@@ -16,12 +16,19 @@ from heldout.lessons.skip_gram import MAN, softmax, toy_tables
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
+T = TypeVar("T")
+
 MAT = ["the", "cat", "sat", "on", "the", "mat"]
 
 
+def around(words: Sequence[T], at: int, window: int) -> list[T]:
+    """The words at most ``window`` away from a position, within the sentence; a type may occur twice."""
+    return [*words[max(0, at - window) : at], *words[at + 1 : at + window + 1]]
+
+
 def contexts(ids: Sequence[int], window: int) -> list[tuple[int, list[int]]]:
-    """(centre, the ids around it within the sentence) for every position."""
-    return [(center, [*ids[max(0, at - window) : at], *ids[at + 1 : at + window + 1]]) for at, center in enumerate(ids)]
+    """(centre, the ids around it) for every position."""
+    return [(center, around(ids, at, window)) for at, center in enumerate(ids)]
 
 
 def probabilities(context: Sequence[int], v: Floats, u: Floats) -> Floats:
@@ -40,7 +47,7 @@ def gradient(center: int, context: Sequence[int], v: Floats, u: Floats) -> Float
 
 def objective(ids: Sequence[int], v: Floats, u: Floats, window: int) -> float:
     """The summed log P(centre | context) over all positions, as the chapter writes it: not divided by T."""
-    return float(sum(np.log(probabilities(around, v, u)[center]) for center, around in contexts(ids, window)))
+    return float(sum(np.log(probabilities(context, v, u)[center]) for center, context in contexts(ids, window)))
 
 
 def add_at(indices: Sequence[int], rows: int) -> Floats:
@@ -56,14 +63,14 @@ def values() -> Values:
     context = [0, 1, 3, 4]
     by_v = gradient(2, context, v, u)
     ids = [sorted(set(MAT), key=MAT.index).index(word) for word in MAT]
-    center, around = contexts(ids, 2)[MAT.index("sat")]
+    center, twice = contexts(ids, 2)[MAT.index("sat")]
     return {
         "ch.cbow.grad": {
             "mean_context": v[context].mean(axis=0),
             "P_loves": probabilities(context, v, u)[2],
             "grad_v_context": by_v[0],
             "grad_sum_over_context": by_v.sum(axis=0),
-            "repeated_word_grad": gradient(center, around, v, u)[0],
+            "repeated_word_grad": gradient(center, twice, v, u)[0],
             "boundary_factor": 1 / len(contexts(range(5), 2)[0][1]),
             "objective_m2": objective(range(5), v, u, 2),
         },

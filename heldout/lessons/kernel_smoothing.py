@@ -54,7 +54,7 @@ def smooth(q: Floats, x: Floats, y: Floats, kernel: str, h: float = H) -> Floats
         return np.asarray(softmax(-d2 / (2 * h**2)) @ y)
     weights = KERNELS[kernel](d2, h)
     total = weights.sum(axis=1)
-    return np.divide(weights @ y, total, where=total > 0, out=np.full(len(q), np.nan))
+    return np.asarray(np.divide(weights @ y, total, where=total > 0, out=np.full(len(q), np.nan)))
 
 
 def unit(degrees: float) -> Floats:

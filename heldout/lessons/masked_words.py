@@ -122,7 +122,7 @@ def show() -> str:
 def picture(axes: "Axes") -> None:
     """The loss, and what ignoring the context would leave."""
     selected, _ = select()
-    curve, epochs = train(selected, *start(np.random.RandomState(26))), np.arange(EPOCHS + 1)
+    curve, epochs = np.array(train(selected, *start(np.random.RandomState(26)))), np.arange(EPOCHS + 1)
     plateau = np.full(EPOCHS + 1, values()["ex23.11b"]["target_entropy"])
     lines = {"mean loss": (epochs, curve), "targets' entropy: context ignored": (epochs, plateau)}
     curves(axes, lines, x="epoch", y="loss at the six positions")
@@ -140,7 +140,7 @@ LESSON = Lesson(
    word): 6 of 60, of them 4 masked, 1 random, 1 kept. Another order of draws gives another split: state it.
 2. The mean loss falls from 2.772 (log 16 = 2.773) at every epoch to 0.007. No two selected positions have the same
    four neighbours, so it can go to 0; where it stays at 0.868 the context is not used.
-3. The model cannot know which visible tokens are asked for. If only replaced positions counted, a visible token could be
-   copied without a thought, and later inputs have no [MASK]. With unchanged positions in the loss every position must
-   be predicted from its context. (In this small model the own token is left out anyway; the answer is about BERT.)""",
+3. The model cannot know which visible tokens are asked for. If only replaced positions counted, a visible token could
+   be copied without a thought, and later inputs have no [MASK]. With unchanged positions in the loss every position
+   must be predicted from its context. (This small model leaves the own token out anyway; the answer is about BERT.)""",
 )

@@ -43,7 +43,7 @@ def sampled_loss(v: Floats, u: Floats) -> tuple[Floats, Floats, Floats]:
 def noise(counts: ArrayLike, power: float = 0.75) -> Floats:
     """P_n(w) ∝ f(w)^power."""
     raised = np.asarray(counts, dtype=float) ** power
-    return raised / raised.sum()
+    return np.asarray(raised / raised.sum())
 
 
 def optimum(counts: Floats, drawn: Floats, negatives: int) -> Floats:

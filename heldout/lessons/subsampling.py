@@ -6,13 +6,14 @@ probability (m − d + 1) / m. The learning rate falls on a line.
 
 from collections.abc import Sequence
 from fractions import Fraction
+from math import sqrt
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from heldout.lessons._contract import Lesson, Values, table
 from heldout.lessons._pictures import curves
-from heldout.lessons.cbow import MAT
+from heldout.lessons.cbow import MAT, around
 from heldout.lessons.skip_gram import pairs
 
 if TYPE_CHECKING:
@@ -24,12 +25,12 @@ FREQUENCIES += [(0.07, 1e-3), (0.01, 1e-3)]
 
 def discard(frequency: float, threshold: float) -> float:
     """The chapter's P(discard), ``frequency`` relative; 0 for words rarer than the threshold."""
-    return max(0.0, 1 - (threshold / frequency) ** 0.5)
+    return max(0.0, 1 - sqrt(threshold / frequency))
 
 
 def gensim_keep(frequency: float, threshold: float) -> float:
     """What word2vec.c and gensim keep instead: (√(f/t) + 1) t/f, at most 1."""
-    return float(min(1.0, ((frequency / threshold) ** 0.5 + 1) * threshold / frequency))
+    return min(1.0, (sqrt(frequency / threshold) + 1) * threshold / frequency)
 
 
 def inclusion(window: int) -> list[float]:
@@ -57,7 +58,7 @@ def values() -> Values:
     the = discard(2 / 6, 1 / 6)
     shares = {"a": 0.90, "b": 0.09, "c": 0.01}
     sizes = expected_sizes(MAT, 2)
-    around_sat = {r: [MAT[at] for at in range(2 - r, 2 + r + 1) if at != 2] for r in (1, 2)}
+    sat = MAT.index("sat")
     return {
         "ch.w2v.subsample": {
             "table": {f"f={f},t={t}": discard(f, t) for f, t in FREQUENCIES},
@@ -72,7 +73,7 @@ def values() -> Values:
             "chapter_rule_keep": {word: 1 - discard(f, 0.01) for word, f in shares.items()},
         },
         "ch.window.radius": {
-            **{f"radius{r}": words for r, words in around_sat.items()},
+            **{f"radius{r}": around(MAT, sat, r) for r in (1, 2)},
             **{f"inclusion_m{m}": inclusion(m) for m in (2, 5)},
             "expected_context_size_m2": {place: str(size) for place, size in sizes.items()},
             **{f"pairs_r{r}": len(pairs(MAT, r)) for r in (1, 2)},

@@ -131,6 +131,6 @@ LESSON = Lesson(
 Did attention bring contextual representations? No: ELMo's states depend on the whole sentence too.
 Then what is joint about BERT's two directions? In ELMo each half has read one side only: the mixed difference of a left
 and a right input is 0 up to rounding. In BERT it is not.
-Is the zero of GPT's upper triangle approximate? No: the outputs are the same bits, whatever comes later. If they move in
-a library's model, dropout is on: call eval().""",
+Is the zero of GPT's upper triangle approximate? No: the outputs are the same bits, whatever comes later. If they move
+in a library's model, dropout is on: call eval().""",
 )
