@@ -57,7 +57,9 @@ def encode(examples: Sequence[Example], encoding: Encoding) -> Encoded:
         lengths = [len(ids) for ids in pieces.ids]
         spans = cut(lengths, room, stride)
         read_in = most_context(lengths, spans)
-        targets = [ids_of_label.get(tag, IGNORED) for tag in example.gold]
+        # A sentence without gold (distillation needs none) has a target for none of its words.
+        golds = example.gold or [None] * len(example.text["words"])
+        targets = [ids_of_label.get(tag, IGNORED) for tag in golds]
         rows.append(
             [
                 _window(row, pieces, framed, span, [word for word in range(*span) if read_in[word] == number], targets)
@@ -191,4 +193,10 @@ def _softmax(logits: NDArray[np.float32]) -> NDArray[np.float64]:
     return shares
 
 
-TASK = Task("ner", AutoModelForTokenClassification, encode, loss, decode)
+def positions(window: Window) -> Sequence[int]:
+    """The word that is read at each position, NOWHERE for none."""
+    found: Sequence[int] = window.places
+    return found
+
+
+TASK = Task("ner", AutoModelForTokenClassification, encode, loss, decode, positions=positions)

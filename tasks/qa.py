@@ -37,6 +37,8 @@ from heldout.train.windows import Window
 NBEST = 20
 #: The position of [CLS], which stands for "no answer here".
 CLS = 0
+#: The place of positions at which no answer begins or ends.
+NOWHERE = -1
 
 
 @dataclass(frozen=True)
@@ -78,7 +80,8 @@ def encode(examples: Sequence[Example], encoding: Encoding) -> Encoded:
     for row, (example, question) in enumerate(zip(examples, questions, strict=True)):
         kept, passage = question[: room // 2], passages[example.text["context"]]
         reads = _reads(passage, around, kept, room, encoding)
-        given = [answer for answer in example.gold if any(_holds(read, _tokens(passage, answer)) for read in reads)]
+        answers = example.gold or []
+        given = [answer for answer in answers if any(_holds(read, _tokens(passage, answer)) for read in reads)]
         weight = 1 / len(reads) if given or not example.gold else 0.0
         taught = _tokens(passage, _agreed(given)) if given else None
         rows.append([_window(row, read, kept, passage, around, taught, weight) for read in reads])
@@ -225,4 +228,21 @@ def for_card(task: Task, card: Card) -> Task:
     return replace(task, decode=partial(decode, abstain=card.version == WITH_IMPOSSIBLE))
 
 
-TASK = Task("qa", AutoModelForQuestionAnswering, encode, loss, partial(decode, abstain=False), _head, logits, for_card)
+def positions(window: Window) -> Sequence[int]:
+    """The passage's tokens and [CLS], which stands for "no answer here"; NOWHERE for the question and the frame."""
+    read: Read = window.places
+    inside = range(read.position, read.position + read.tokens)
+    return [position if position == CLS or position in inside else NOWHERE for position in range(len(window))]
+
+
+TASK = Task(
+    "qa",
+    AutoModelForQuestionAnswering,
+    encode,
+    loss,
+    partial(decode, abstain=False),
+    _head,
+    logits,
+    for_card,
+    positions,
+)

@@ -1,11 +1,11 @@
 """Fine-tuning: from prepared splits to the best weights in model/, whatever the task."""
 
 import os
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from typing import Literal
+from typing import Any, Literal
 
 from accelerate import Accelerator
 from transformers import PreTrainedModel
@@ -17,7 +17,7 @@ from heldout.ledger import read_ledger, write_ledger
 from heldout.options import REQUIRED, option
 from heldout.records import Card, Example, Prediction
 from heldout.train.engine import LoopOptions, check, finish_tracking, start
-from heldout.train.loop import Recipe
+from heldout.train.loop import Loss, Recipe
 from heldout.train.models import freeze_body, label_names, load_model, load_tokenizer, max_positions
 from heldout.train.optim import linear_schedule, make_optimizer
 from heldout.train.plan import Step, make_plan, plan_hash
@@ -26,14 +26,13 @@ from heldout.train.session import Selection, Session, evaluation_steps, run
 from heldout.train.system import System, encoding_of, load_system, pad_id
 from heldout.train.task import Encoded, Encoding, Long, Only, Task
 from heldout.train.untrusted import Source
-from heldout.train.windows import collate
+from heldout.train.windows import Batch, Window, collate
 
 
 @dataclass(frozen=True)
-class FitOptions(LoopOptions):
-    """How a model is fine-tuned; commands inherit these."""
+class ReadOptions(LoopOptions):
+    """How a model reads what it is fine-tuned on, and how its best weights are chosen; commands inherit these."""
 
-    model: str = option(REQUIRED, "the encoder to start from: a folder or a hub id", metavar="MODEL")
     max_length: int = option(256, "tokens the model reads at a time, special tokens included")
     long: Long = option("head", "what is read of a longer text (sentiment)")
     stride: int | None = option(None, "tokens that windows of a longer text share (default: a quarter; ner, qa)")
@@ -52,8 +51,34 @@ class FitOptions(LoopOptions):
 
 
 @dataclass(frozen=True)
+class FitOptions(ReadOptions):
+    """How a model is fine-tuned."""
+
+    model: str = option(REQUIRED, "the encoder to start from: a folder or a hub id", metavar="MODEL")
+
+
+@dataclass(frozen=True)
+class Setup:
+    """What is trained, on which windows of train, and how they become a loss: what a teacher changes.
+
+    heldout/train/distil.py does; ``model`` is a PreTrainedModel, or what a teacher made of one.
+    """
+
+    model: Any
+    encoding: Encoding
+    encoded: Encoded
+    collate: Callable[[Sequence[Window]], Batch]
+    loss: Loss
+
+
+def untaught(setup: Setup) -> Setup:
+    """Fine-tuning as it is, without a teacher."""
+    return setup
+
+
+@dataclass(frozen=True)
 class Job:
-    """One fine-tuning: where it is written, what it is trained and chosen on, how."""
+    """One fine-tuning: where it is written, what it is trained and chosen on, how; ``teach`` changes its setup."""
 
     folder: Path
     task: Task
@@ -65,6 +90,7 @@ class Job:
     options: FitOptions
     seed: int
     resume_hint: str
+    teach: Callable[[Setup], Setup] = untaught
 
 
 def finetune(job: Job) -> System:
@@ -87,8 +113,10 @@ def _train(job: Job, accelerator: Accelerator) -> System:
     plan, hashed = _plan(job, encoded)
     if options.freeze:
         freeze_body(raw)
-    optimizer = make_optimizer(raw, learning_rate=options.learning_rate, weight_decay=options.weight_decay)
-    model, optimizer = accelerator.prepare(raw, optimizer)
+    padded = partial(collate, pad_id=pad_id(encoding), pad_type=encoding.tokenizer.pad_token_type_id)
+    setup = job.teach(Setup(raw, encoding, encoded, padded, job.task.loss))
+    optimizer = make_optimizer(setup.model, learning_rate=options.learning_rate, weight_decay=options.weight_decay)
+    model, optimizer = accelerator.prepare(setup.model, optimizer)
     system = System(job.task, model, encoding, job.task.head(job.card), accelerator)
     dev = job.task.encode(job.dev, encoding)
 
@@ -103,7 +131,7 @@ def _train(job: Job, accelerator: Accelerator) -> System:
             folder=job.folder,
             plan=plan,
             plan_hash=hashed,
-            recipe=_recipe(job, encoded, encoding, len(plan)),
+            recipe=_recipe(job, setup, len(plan)),
             selection=selection,
             evaluate=evaluate,
             evaluate_after=evaluation_steps(plan, options.eval_every),
@@ -148,11 +176,11 @@ def _plan(job: Job, encoded: Encoded) -> tuple[tuple[Step, ...], str]:
     return plan, plan_hash(plan, [example.id for example in job.train])
 
 
-def _recipe(job: Job, encoded: Encoded, encoding: Encoding, steps: int) -> Recipe:
+def _recipe(job: Job, setup: Setup, steps: int) -> Recipe:
     return Recipe(
-        windows=lambda step: [window for row in step.rows for window in encoded.windows[row]],
-        collate=partial(collate, pad_id=pad_id(encoding), pad_type=encoding.tokenizer.pad_token_type_id),
-        loss=job.task.loss,
+        windows=lambda step: [window for row in step.rows for window in setup.encoded.windows[row]],
+        collate=setup.collate,
+        loss=setup.loss,
         rate=linear_schedule(peak=job.options.learning_rate, steps=steps, warmup=job.options.warmup),
         seed=job.seed,
         token_budget=job.options.token_budget,

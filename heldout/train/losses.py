@@ -37,3 +37,37 @@ def span_cross_entropy(start: Tensor, end: Tensor, targets: Tensor, weights: Ten
     sides = (logits.float().masked_fill(padding, -torch.inf) for logits in (start, end))
     first, last = (cross_entropy(logits, targets[:, side], weights) for side, logits in enumerate(sides))
     return (first + last) / 2
+
+
+def divergence(student: Tensor, teacher: Tensor, temperature: float) -> Tensor:
+    """T²·KL(softmax(teacher/T) ‖ softmax(student/T)) over the last axis, of shape (…); both (…, classes), in nats.
+
+    Hinton et al. 2015. Teacher's values are logits or log p, which softmax makes the same; −inf (p = 0) is allowed on
+    both sides at once. Summed over classes (FAULTS D1: the mean divides by their number), and times T², so that the
+    gradient's size does not fall with T: at high T, d/dz = (z − t − their means)/classes whatever T is.
+    """
+    wanted = (teacher.float() / temperature).softmax(-1)
+    found = (student.float() / temperature).log_softmax(-1)
+    # Where both are −inf the product would be 0 · −inf, which is no number.
+    each = F.kl_div(found.masked_fill(wanted == 0, 0.0), wanted, reduction="none")
+    return each.sum(-1) * temperature**2
+
+
+def token_divergence(student: Tensor, teacher: Tensor, read: Tensor, weights: Tensor, temperature: float) -> Tensor:
+    """``divergence`` at the positions that are ``read``: of a row their mean, then the weighted sum over rows.
+
+    Both (rows, longest, classes), read (rows, longest) bool, weights (rows,); a row that reads nothing counts nothing.
+    """
+    each = divergence(student, teacher, temperature).masked_fill(~read, 0.0)
+    return (each.sum(1) / read.sum(1).clamp(min=1)) @ weights.to(each.device)
+
+
+def span_divergence(student: Tensor, teacher: Tensor, read: Tensor, weights: Tensor, temperature: float) -> Tensor:
+    """The mean of start's and end's ``divergence``, each a distribution over the positions that are ``read``.
+
+    Both (rows, longest, 2), read (rows, longest) bool: the passage and [CLS]; question and padding take no part.
+    """
+    found, wanted = (
+        values.float().masked_fill(~read[..., None], -torch.inf).transpose(1, 2) for values in (student, teacher)
+    )
+    return divergence(found, wanted, temperature).mean(1) @ weights.to(student.device)

@@ -51,6 +51,10 @@ def _card_labels(card: Card) -> Sequence[str]:
     return card.labels
 
 
+def _nowhere(window: Window) -> Sequence[int]:
+    return ()
+
+
 def _same(task: "Task", card: Card) -> "Task":
     return task
 
@@ -68,6 +72,8 @@ class Task:
     logits of all windows in order (of (window's length, labels) where every position has some), and the labels in the
     order of the logits. ``head`` names the columns of the model's logits; ``logits`` takes them from its outputs.
     ``for_card`` is the task as this card asks it (where questions may have no answer, a system may say so).
+    ``positions`` tells of each position of a window what is read there (a word's place), negative for nothing: where a
+    student's outputs are compared with its teacher's. Tasks of one answer a window have none.
     """
 
     name: str
@@ -78,3 +84,4 @@ class Task:
     head: Callable[[Card], Sequence[str]] = _card_labels
     logits: Callable[[Any], Tensor] = _plain_logits
     for_card: Callable[["Task", Card], "Task"] = _same
+    positions: Callable[[Window], Sequence[int]] = _nowhere
