@@ -9,7 +9,7 @@ from typing import Any, Literal
 import numpy as np
 
 from heldout.records import Card, Example, Prediction
-from heldout.train.predict import predict
+from heldout.train.predict import TOKEN_BUDGET, predict
 from heldout.train.system import System, pad_id
 from heldout.train.task import Encoded, Logits, Task
 from heldout.train.windows import Window
@@ -86,8 +86,15 @@ class Patient:
         """The answers to the examples in fp32."""
         return self.system.answer(self.examples, self.encoded, "checking")
 
-    def logits(self, windows: Sequence[Window] | None = None, system: System | None = None, **how: int) -> Logits:
-        """The logits of these windows (all, by default); ``how``: token_budget, pad_to."""
+    def logits(
+        self,
+        windows: Sequence[Window] | None = None,
+        system: System | None = None,
+        *,
+        token_budget: int = TOKEN_BUDGET,
+        pad_to: int = 0,
+    ) -> Logits:
+        """The logits of these windows (all, by default) by this system (the run's own)."""
         by = system or self.system
         return predict(
             by.model,
@@ -96,7 +103,8 @@ class Patient:
             pad_id=pad_id(by.encoding),
             pad_type=by.encoding.tokenizer.pad_token_type_id,
             logits=self.task.logits,
-            **how,
+            token_budget=token_budget,
+            pad_to=pad_to,
         )
 
 

@@ -1,6 +1,7 @@
 """The metrics on file are those of gold and predictions on file, computed again by eval and by a slow oracle."""
 
 import math
+from collections.abc import Iterator
 
 from heldout.checks.doctor._contract import Check, Finding, Patient, judged, not_applicable
 from heldout.checks.doctor._oracle import plain
@@ -15,30 +16,29 @@ CLOSE = 1e-9
 
 def examine(patient: Patient) -> Finding:
     """Compare every metric that the oracle knows, on every set of the run that has predictions."""
-    found, compared, sets = [], 0, []
-    for name in names_of(patient.folder):
-        if not (patient.folder / "predictions" / f"{name}.jsonl").exists():
-            continue
-        gold, predictions = read_data(patient.folder, name, patient.card)
-        table = tabulate(patient.card, gold, predictions)
-        written = _written(patient, name)
-        sets.append(name)
-        for metric, slow in plain(patient.card, gold, predictions).items():
-            values = [find(metric).of(table)] + ([written[metric]] if metric in written else [])
-            compared += len(values)
-            where = ("heldout score", f"scores/{name}.json")
-            found += [
-                (abs(v - slow), f"{name}: {metric} is {slow:.6f}, {w} says {v:.6f}") for v, w in zip(values, where)
-            ]
-    found = [entry for entry in found if not math.isnan(entry[0])]
+    has = [n for n in names_of(patient.folder) if (patient.folder / "predictions" / f"{n}.jsonl").exists()]
+    found = [entry for name in has for entry in _differences(patient, name)]
     if not found:
         return not_applicable("no set of this run has predictions that the oracle can score")
     worst, said = max(found)
-    figure = said if worst > CLOSE else f"{compared} values on {', '.join(sets)} differ by {worst:.0e} at most"
+    figure = said if worst > CLOSE else f"{len(found)} values on {', '.join(has)} differ by {worst:.0e} at most"
     advice = (
-        "gold, predictions or scores were changed after scoring; run heldout score again, and find out what changed"
+        "gold, predictions or scores were changed after scoring; score again, and find out what changed"
     )
     return judged(worst <= CLOSE, figure, tolerance=f"{CLOSE:.0e}", advice=advice, value=worst)
+
+
+def _differences(patient: Patient, name: str) -> Iterator[tuple[float, str]]:
+    """How far eval, and the scores on file, are from the oracle on one set, each with a sentence."""
+    gold, predictions = read_data(patient.folder, name, patient.card)
+    table = tabulate(patient.card, gold, predictions)
+    written = _written(patient, name)
+    for metric, slow in plain(patient.card, gold, predictions).items():
+        values = {"heldout.eval": find(metric).of(table)}
+        values |= {f"scores/{name}.json": written[metric]} if metric in written else {}
+        for where, value in values.items():
+            if not math.isnan(slow):
+                yield abs(value - slow), f"{name}: {metric} is {slow:.6f}, {where} says {value:.6f}"
 
 
 def _written(patient: Patient, name: str) -> dict[str, float]:

@@ -31,7 +31,8 @@ def examine(patient: Patient) -> Finding:
         found.append(_said(matched["exact"] + matched["near"], len(sets[test]), test, DEV, matched.get("shared", 0)))
     train = next(split.texts for split in read_fitted(patient.folder) if split.name == "train")
     for name, examples in sets.items() if train is not None else ():
-        found.append(_said(sum(fingerprint(e) in train for e in examples), len(examples), name, "train", 0))
+        inside = sum(fingerprint(example) in (train or ()) for example in examples)
+        found.append(_said(inside, len(examples), name, "train", 0))
     if not found:
         return not_applicable("there is no dev beside the test, and train's texts are not known")
     worst = max(share for share, _ in found)

@@ -17,7 +17,7 @@ PIPELINES = {"label": "text-classification", "tags": "token-classification"}
 
 
 def examine(patient: Patient) -> Finding:
-    """Ask plain transformers about texts that are read whole, in one window; compare logits, and a pipeline's answers."""
+    """Ask plain transformers about texts read whole in one window; compare logits and a pipeline's answers."""
     rows = [
         row
         for row, (windows, seen) in enumerate(zip(patient.encoded.windows, patient.encoded.seen, strict=True))

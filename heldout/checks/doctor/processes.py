@@ -38,7 +38,7 @@ def examine(patient: Patient) -> Finding:
 
 
 def two_processes(patient: Patient, n: int) -> tuple[list[Prediction], str]:
-    """The answers of two processes to the first ``n`` examples, as they came back, and what went wrong ("" for nothing).
+    """The answers of two processes to the first ``n`` examples, as they came back, and what went wrong, if anything.
 
     On the CPU, whatever the machine has: a second GPU need not be there.
     """
