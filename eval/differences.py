@@ -51,7 +51,7 @@ def resampled(
     """A data set resampled for its drops: those of these metrics (by default the card's) that it has."""
     table = tabulate(card, *scored, bins=bins)
     wanted = chosen(card, table) if metrics is None else metrics
-    able = tuple(m for m in wanted if not m.lacking(table) and m.count(table))
+    able = tuple(m for m in wanted if not (m.whole_only or m.lacking(table)) and m.count(table))
     sampling = Sampling(len(table), group_codes(scored[0]), replicates, seed, stream)
     bundle = Bundle(np.arange(len(table)), [Statistic(m.columns(table), m.value) for m in able], sampling)
     drawn = bootstrap([bundle], sampling)[0]

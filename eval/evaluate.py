@@ -17,34 +17,61 @@ PLAIN = ""
 
 
 def evaluate(
-    variants: Mapping[str, Mapping[str, Part]], metrics: Sequence[Metric], sampling: Sampling
+    variants: Mapping[str, Mapping[str, Part]],
+    metrics: Sequence[Metric],
+    sampling: Sampling,
+    others: Mapping[str, Sequence[Metric]] | None = None,
 ) -> dict[str, dict[str, Entries]]:
     """The entry of every metric, by variant and slice; all intervals come from one resampling of the whole set.
 
     ``variants`` holds the same parts of each variant, the whole among them. Where a variant moves a metric, its entry
-    has the "change" from the predictions as given, with its interval.
+    has the "change" from the predictions as given, with its interval. ``others`` names the variants that have metrics
+    of their own instead.
     """
     parts, plain_table = variants[PLAIN], variants[PLAIN][WHOLE].table
     lacking = {metric.name: metric.lacking(plain_table) for metric in metrics}
     able = [metric for metric in metrics if not lacking[metric.name]]
-    order = [(variant, metric) for variant in variants for metric in able]
+    order = [(variant, metric) for variant in variants for metric in (others or {}).get(variant, able)]
     tables = {(v, key): part.table.take(part.rows) for v, cut in variants.items() for key, part in cut.items()}
-    bundles = {
-        key: Bundle(part.rows, [Statistic(m.columns(tables[v, key]), m.value) for v, m in order], sampling)
-        for key, part in parts.items()
-    }
-    absent = {name: _absent(n, len(plain_table)) for name, n in lacking.items()}
-    entries = {variant: {key: dict(absent) for key in parts} for variant in variants}
-    for (key, bundle), replicates in zip(bundles.items(), bootstrap(list(bundles.values()), sampling), strict=True):
-        drawn = dict(zip(((variant, metric.name) for variant, metric in order), replicates, strict=True))
-        for variant, metric in order:
-            mine, plain = drawn[variant, metric.name], drawn[PLAIN, metric.name]
+    there = {key: [(v, m) for v, m in order if key == WHOLE or not m.whole_only] for key in parts}
+    drawn = _drawn(parts, tables, there, sampling)
+    absent = {name: _absent(n, len(plain_table)) for name, n in lacking.items() if n}
+    entries = {v: {key: {} if v in (others or {}) else dict(absent) for key in parts} for v in variants}
+    for key, (bundle, replicates) in drawn.items():
+        for variant, metric in there[key]:
+            mine, plain = replicates.get((variant, metric.name)), replicates.get((PLAIN, metric.name))
             entry = _entry(metric, tables[variant, key], bundle, mine, sampling)
-            before = entries[PLAIN][key][metric.name]["value"] if variant != PLAIN else entry["value"]
-            if None not in (entry["value"], before) and not np.array_equal(mine, plain, equal_nan=True):
+            before = entries[PLAIN][key].get(metric.name, entry)["value"]
+            compared = variant != PLAIN and None not in (entry["value"], before)
+            if compared and mine is not None and plain is not None and not np.array_equal(mine, plain, equal_nan=True):
                 entry["change"] = {"value": entry["value"] - before, **_bounds(bundle, mine - plain)}
             entries[variant][key][metric.name] = entry
-    return entries
+    return {v: {key: _in_order(found, metrics) for key, found in cut.items()} for v, cut in entries.items()}
+
+
+Asked = Sequence[tuple[str, Metric]]
+
+
+def _drawn(
+    parts: Mapping[str, Part], tables: Mapping[tuple[str, str], Table], there: Mapping[str, Asked], sampling: Sampling
+) -> dict[str, tuple[Bundle, dict[tuple[str, str], FloatArray]]]:
+    """Of each part its bundle and the replicates by variant and metric, of the metrics that are resampled."""
+    asked = {key: [(v, m) for v, m in found if m.resampled] for key, found in there.items()}
+    bundles = {
+        key: Bundle(part.rows, [Statistic(m.columns(tables[v, key]), m.value) for v, m in asked[key]], sampling)
+        for key, part in parts.items()
+    }
+    replicates = bootstrap(list(bundles.values()), sampling)
+    return {
+        key: (bundle, {(v, m.name): values for (v, m), values in zip(asked[key], mine, strict=True)})
+        for (key, bundle), mine in zip(bundles.items(), replicates, strict=True)
+    }
+
+
+def _in_order(entries: Entries, metrics: Sequence[Metric]) -> Entries:
+    """The entries as the metrics stand; those that are none of them behind."""
+    names = [metric.name for metric in metrics if metric.name in entries]
+    return {name: entries[name] for name in dict.fromkeys([*names, *entries])}
 
 
 def _absent(lacking: int, n: int) -> dict[str, Any]:
@@ -52,7 +79,9 @@ def _absent(lacking: int, n: int) -> dict[str, Any]:
     return {"value": None, "note": f"needs scores{some}"}
 
 
-def _entry(metric: Metric, table: Table, bundle: Bundle, replicates: FloatArray, sampling: Sampling) -> dict[str, Any]:
+def _entry(
+    metric: Metric, table: Table, bundle: Bundle, replicates: FloatArray | None, sampling: Sampling
+) -> dict[str, Any]:
     value = metric.of(table)
     if math.isnan(value):
         return {"value": None, "note": f"no {metric.about}"}
@@ -62,9 +91,11 @@ def _entry(metric: Metric, table: Table, bundle: Bundle, replicates: FloatArray,
 
 
 def _interval(
-    metric: Metric, table: Table, bundle: Bundle, replicates: FloatArray, sampling: Sampling
+    metric: Metric, table: Table, bundle: Bundle, replicates: FloatArray | None, sampling: Sampling
 ) -> dict[str, Any]:
     """Wilson's for a share without groups, else the percentiles of the replicates; none from one unit alone."""
+    if replicates is None:
+        return {"low": None, "high": None, "method": "no interval: resampling would only add to it"}
     if metric.share and sampling.groups is None:
         hits, n = metric.columns(table).sum(axis=0)
         low, high = wilson(float(hits), float(n))

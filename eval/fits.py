@@ -1,78 +1,65 @@
-"""Fitting on a dev split, never on the split that is scored: temperature scaling (Guo et al. 2017, section 4.2).
+"""What is fitted on a dev split, never on the split that is scored: a table from the kind of card to the fitters.
 
-The record and its application are heldout/fits.py; here a temperature is found, with the split it came from kept, and
-FITTERS says what is fitted for which kind of card.
+Each fitter is a module of its own; the record of a fit and its application are heldout/fits.py, so that a new fit is
+one fitter, one line here and one line there.
 """
 
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
 from typing import Any
 
-import numpy as np
-
-from heldout.errors import Refused
-from heldout.eval.labels import tabulate_labels
+from heldout.eval.conformal import ALPHA, CONFORMAL, check_alpha, fit_conformal
+from heldout.eval.costs import Costs, fit_cost_threshold, fit_expected_cost, parse_costs
+from heldout.eval.costs import best_on_this as cheapest_on_this
+from heldout.eval.isotonic import fit_isotonic
 from heldout.eval.null_threshold import best_on_this, fit_null_threshold
-from heldout.eval.table import FloatArray, IntArray
-from heldout.eval.tags import tabulate_tags
-from heldout.fits import FLOOR, Fit
-from heldout.records import Card, Example, Prediction, content_hash
+from heldout.eval.temperature import HIGHEST as HIGHEST
+from heldout.eval.temperature import LOWEST as LOWEST
+from heldout.eval.temperature import fit_temperature as fit_temperature
+from heldout.fits import Fit, read_fit
+from heldout.records import Card, Example, Prediction
 
 Fitter = Callable[[Card, Sequence[Example], Sequence[Prediction], str], Fit | None]
-#: Where a temperature is looked for. A dev split without a mistake has its best one at 0: it ends at the border.
-LOWEST, HIGHEST = 0.05, 20.0
-
-
-def fit_temperature(card: Card, gold: Sequence[Example], predictions: Sequence[Prediction], split: str) -> Fit:
-    """The temperature T in [0.05, 20] whose softmax(log p / T) has the lowest negative log-likelihood on this split.
-
-    Of tags that is the likelihood of words, most of which are O; answers stay, and with them the entities whose
-    confidence it softens, so it can move the ECE of entities either way.
-    The loss is convex in 1/T, so its slope is bisected: deterministic, no step size. ``split`` is the name under which
-    the fit says what it was fitted on. Refused where predictions lack scores.
-    """
-    without = [prediction.id for prediction in predictions if prediction.scores is None]
-    if without:
-        raise Refused(
-            f"{split}: {len(without)} of {len(predictions)} predictions have no scores, the first is id {without[0]!r};"
-            " a temperature is fitted on scores"
-        )
-    table = (tabulate_tags if card.kind == "tags" else tabulate_labels)(card, gold, predictions)
-    logits = np.log(np.maximum(table.probabilities, FLOOR))
-    temperature = 1 / _lowest(logits, table.gold)
-    return Fit(
-        kind="temperature",
-        parameters={"temperature": round(temperature, 6)},
-        fitted_on={"split": split, "hash": content_hash(gold), "n": len(gold)},
-    )
-
-
-def _lowest(logits: FloatArray, gold: IntArray) -> float:
-    """The inverse temperature where the slope of the loss, E[logit] − logit of gold, changes its sign."""
-    low, high = 1 / HIGHEST, 1 / LOWEST
-    if _slope(logits, gold, low) >= 0:
-        return low
-    if _slope(logits, gold, high) <= 0:
-        return high
-    # 50 halvings of [0.05, 20] leave 2e-14.
-    for _ in range(50):
-        middle = (low + high) / 2
-        low, high = (middle, high) if _slope(logits, gold, middle) < 0 else (low, middle)
-    return (low + high) / 2
-
-
-def _slope(logits: FloatArray, gold: IntArray, inverse: float) -> float:
-    weights = np.exp((logits - logits.max(axis=1, keepdims=True)) * inverse)
-    expected = (weights * logits).sum(axis=1) / weights.sum(axis=1)
-    return float((expected - logits[np.arange(len(gold)), gold]).mean())
-
-
 #: What is fitted on dev for cards of a kind, by the kind of the fit; None where the split leaves nothing to fit.
 FITTERS: Mapping[str, Mapping[str, Fitter]] = {
-    "label": {"temperature": fit_temperature},
-    "span": {"null_threshold": fit_null_threshold},
+    "label": {"temperature": fit_temperature, "isotonic": fit_isotonic, CONFORMAL: fit_conformal},
+    "span": {"null_threshold": fit_null_threshold, "isotonic": fit_isotonic},
     "tags": {"temperature": fit_temperature},
 }
 #: What is shown beside a fit's variant: what the best on the scored data itself would have given, never used.
-BEST_ON_THIS: Mapping[str, Callable[[Card, Sequence[Example], Sequence[Prediction]], dict[str, Any]]] = {
-    "null_threshold": best_on_this
+BEST_ON_THIS: Mapping[str, Callable[[Fit, Card, Sequence[Example], Sequence[Prediction]], dict[str, Any]]] = {
+    "null_threshold": lambda fit, *scored: best_on_this(*scored),
+    "cost_threshold": cheapest_on_this,
 }
+
+
+@dataclass(frozen=True)
+class Asked:
+    """What a person asked of the fits: the costs of errors, if any, and the share of sets that may miss gold."""
+
+    costs: Costs | None = None
+    alpha: float = ALPHA
+
+
+def fitters(card: Card, asked: Asked) -> dict[str, Fitter]:
+    """The fitters of the card's kind under what was asked; of costs only where some were given."""
+    found = dict(FITTERS.get(card.kind, {}))
+    if CONFORMAL in found:
+        found[CONFORMAL] = partial(fit_conformal, alpha=asked.alpha)
+    if asked.costs is not None:
+        found["expected_cost"] = partial(fit_expected_cost, costs=asked.costs)
+        found["cost_threshold"] = partial(fit_cost_threshold, costs=asked.costs)
+    return found
+
+
+def asked_before(folder: Path, card: Card, costs: Sequence[str], alpha: float | None) -> Asked:
+    """What is asked of a run's fits now, or was when those in its fits/ were made: scoring again keeps both."""
+    kept = {name: folder / "fits" / f"{name}.json" for name in ("expected_cost", CONFORMAL)}
+    before = {name: read_fit(path).parameters for name, path in kept.items() if path.exists()}
+    made = before["expected_cost"]["costs"] if "expected_cost" in before else None
+    return Asked(
+        costs=parse_costs(costs, card) if costs else made,
+        alpha=check_alpha(alpha) if alpha is not None else before.get(CONFORMAL, {}).get("alpha", ALPHA),
+    )

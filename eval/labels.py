@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
+from numpy.typing import NDArray
 
 from heldout.errors import Refused
 from heldout.eval.expected import Answered, Expected, expected
@@ -18,7 +19,8 @@ class LabelTable:
 
     ``unscored`` counts the rows without probabilities; one is enough to leave ``scores`` None: nothing is made up.
     ``pairs`` (n, 2), where there are any: the number of an example's pair and its size in the whole set, −1 and 0 for
-    examples in none.
+    examples in none. ``costs`` (L, L), where a person gave some: of each gold label the cost of each answer. ``sets``
+    (n, L), where they were fitted: the labels in each example's conformal set.
     """
 
     labels: tuple[str, ...]
@@ -28,6 +30,8 @@ class LabelTable:
     unscored: int = 0
     bins: int = BINS
     pairs: IntArray | None = None
+    costs: FloatArray | None = None
+    sets: NDArray[np.bool_] | None = None
     expected: Expected | None = None
 
     def __len__(self) -> int:
@@ -67,7 +71,8 @@ class LabelTable:
         scores = None if self.scores is None else self.scores[rows]
         pairs = None if self.pairs is None else self.pairs[rows]
         cases = None if self.expected is None else self.expected.take(rows)
-        whole = replace(self, scores=scores, pairs=pairs, expected=cases)
+        sets = None if self.sets is None else self.sets[rows]
+        whole = replace(self, scores=scores, pairs=pairs, expected=cases, sets=sets)
         return replace(whole, gold=self.gold[rows], answer=self.answer[rows])
 
 

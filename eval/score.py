@@ -10,10 +10,13 @@ from heldout.errors import Refused
 from heldout.eval import metrics as metric_folder
 from heldout.eval import own_slices
 from heldout.eval import slices as slice_folder
+from heldout.eval.conformal import CONFORMAL, with_sets
+from heldout.eval.costs import with_costs
 from heldout.eval.decodings import decodings
 from heldout.eval.differences import Resampled, domain_drop, resampled
 from heldout.eval.evaluate import PLAIN, Entries, evaluate
-from heldout.eval.fits import BEST_ON_THIS, FITTERS
+from heldout.eval.fits import BEST_ON_THIS, Asked, asked_before, fitters
+from heldout.eval.metrics.conformal import METRICS as OF_SETS
 from heldout.eval.permuted import below_chance
 from heldout.eval.slices import WHOLE, Part
 from heldout.eval.statistics import REPLICATES, Sampling, group_codes
@@ -41,7 +44,8 @@ def score(
     """The scores of one system's predictions on the data set named ``data``, ready for JSON.
 
     Every number has its 95% interval and every slice its n. Every fit gives a variant with the same metrics and
-    slices; it says what it was fitted on, and ``in_sample`` is true where that is this very data. Where a prediction
+    slices; it says what it was fitted on, and ``in_sample`` is true where that is this very data. Conformal sets, which
+    are no answers, have a block of their own, "conformal". Where a prediction
     lacks the scores for it there is none, and "notes" says so. So does every other way to read tags off their scores.
     Refused where ids or labels don't match the card.
     """
@@ -51,11 +55,16 @@ def score(
     fits, notes = _applicable(fits, predictions)
     notes += filter(None, [below_chance(tables[PLAIN])])
     decoded, said = decodings(card, [prediction for _, prediction in pairs])
+    sets = next((fit for fit in fits if fit.kind == CONFORMAL), None)
+    fits = [fit for fit in fits if fit.kind != CONFORMAL]
     others = {fit.kind: apply(fit, predictions) for fit in fits} | decoded
     tables |= {name: tabulate(card, gold, answers, bins=bins) for name, answers in others.items()}
+    tables = with_costs(tables, card, fits)
     metrics = metric_folder.chosen(card, tables[PLAIN])
+    tables |= {CONFORMAL: with_sets(tables[PLAIN], sets)} if sets else {}
     parts = slice_folder.cut(card, pairs, tables)
-    entries = evaluate(parts, metrics, Sampling(len(gold), group_codes(gold), replicates, seed))
+    sampling = Sampling(len(gold), group_codes(gold), replicates, seed)
+    entries = evaluate(parts, metrics, sampling, {CONFORMAL: OF_SETS})
     blocks = {variant: _block(entries[variant], parts[variant]) for variant in tables}
     gold_hash = content_hash(gold)
     return {
@@ -75,6 +84,7 @@ def score(
             for fit in fits
         }
         | {name: blocks[name] for name in decoded},
+        **({CONFORMAL: _provenance(sets, gold_hash) | blocks[CONFORMAL]} if sets else {}),
     }
 
 
@@ -118,12 +128,20 @@ def _block(entries: Mapping[str, Entries], parts: Mapping[str, Part]) -> dict[st
 def _applicable(fits: Sequence[Fit], predictions: Sequence[Prediction]) -> tuple[list[Fit], list[str]]:
     """The fits that every prediction has the scores for, and a note for each of the others."""
     lacking = {fit.kind: _lacking(fit.kind, predictions) for fit in fits}
-    notes = [
-        f"Not shown after {spoken(kind)}: {n} of {len(predictions)} have no {NEEDS[kind]}."
-        for kind, n in lacking.items()
-        if n
-    ]
+    some = _by_need(lacking, f"of {len(predictions)}")
+    notes = [f"Not shown after {kinds}: {missing}." for missing, kinds in some.items()]
     return [fit for fit in fits if not lacking[fit.kind]], notes
+
+
+def _by_need(lacking: Mapping[str, int], of: str) -> dict[str, str]:
+    """Who lacks what, in words, with the kinds of fit that need it: {"1 of 60 have no scores": "temperature or …"}."""
+    said: dict[str, list[str]] = {}
+    for kind, n in lacking.items():
+        if n:
+            said.setdefault(f"{n} {of} have no {NEEDS[kind]}", []).append(spoken(kind))
+    return {
+        missing: " or ".join([", ".join(kinds[:-1]), kinds[-1]][len(kinds) == 1 :]) for missing, kinds in said.items()
+    }
 
 
 def _lacking(kind: str, predictions: Sequence[Prediction]) -> int:
@@ -133,7 +151,7 @@ def _lacking(kind: str, predictions: Sequence[Prediction]) -> int:
 
 def _beside(fit: Fit, card: Card, gold: Sequence[Example], predictions: Sequence[Prediction]) -> dict[str, Any]:
     """What the best on this very data would have given, {"best_on_this": …}; empty where nothing is shown of it."""
-    best = BEST_ON_THIS[fit.kind](card, gold, predictions) if fit.kind in BEST_ON_THIS else {}
+    best = BEST_ON_THIS[fit.kind](fit, card, gold, predictions) if fit.kind in BEST_ON_THIS else {}
     return {"best_on_this": best} if best else {}
 
 
@@ -149,12 +167,16 @@ def score_run(
     replicates: int = REPLICATES,
     seed: int = 0,
     bins: int = BINS,
+    costs: Sequence[str] = (),
+    alpha: float | None = None,
     say: Callable[[str], None] = lambda name: None,
 ) -> dict[str, dict[str, Any]]:
     """Score the data sets of a run folder (or the one named ``data``); returns them by name, tests first, dev last.
 
     What is fitted for the card's kind (FITTERS) is fitted on dev where dev's predictions have the scores for it; it is
-    kept in fits/, the ledger says what it was fitted on, and each scores/NAME.json shows its effect. A shifted test set
+    kept in fits/, the ledger says what it was fitted on, and each scores/NAME.json shows its effect. ``costs`` of
+    errors ("positive>negative=5") and the ``alpha`` of conformal sets are those of the fits that lie there, if none are
+    given. A shifted test set
     also has the "drop" from the first. ``say`` is told the name of each set before it is scored.
     It writes: call it with the folder's lock held (runs.writing, runs.holding).
     """
@@ -162,7 +184,7 @@ def score_run(
     card = own_slices.scored_card(folder)
     names = names_of(folder) if data is None else [data]
     read = {name: read_data(folder, name, card) for name in names}
-    fits, notes = _fitted(folder, card)
+    fits, notes = _fitted(folder, card, asked_before(folder, card, costs, alpha))
     ledger = _ledger(folder)
     first = names_of(folder)[0]
     scored: dict[str, dict[str, Any]] = {}
@@ -176,6 +198,8 @@ def score_run(
         for fit in fits:
             if fit.kind in row["variants"]:
                 row["variants"][fit.kind]["in_sample"] |= fit.kind in row["fitted_on_this"]
+        if CONFORMAL in row:
+            row[CONFORMAL]["in_sample"] |= CONFORMAL in row["fitted_on_this"]
         if name not in (first, DEV):
             if first not in read and _has(folder, first):
                 read[first] = read_data(folder, first, card)
@@ -236,31 +260,28 @@ def _has(folder: Path, name: str) -> bool:
     return all((folder / kind / f"{name}.jsonl").exists() for kind in ("gold", "predictions"))
 
 
-def _fitted(folder: Path, card: Card) -> tuple[list[Fit], list[str]]:
+def _fitted(folder: Path, card: Card, asked: Asked) -> tuple[list[Fit], list[str]]:
     """What is fitted on the run's dev split for cards of this kind, written to fits/ and into the ledger, and notes.
 
     It is fitted where every prediction on dev has the scores for it; that none has any needs no note, every metric
     says so.
     """
     fits: list[Fit] = []
-    notes: list[str] = []
     if not _has(folder, DEV):
-        return fits, notes
+        return fits, []
     gold, predictions = read_data(folder, DEV, card)
-    for kind, fitter in FITTERS.get(card.kind, {}).items():
-        without = _lacking(kind, predictions)
-        fit = None if without else fitter(card, gold, predictions, DEV)
-        if fit is not None:
-            write_fit(folder / "fits" / f"{kind}.json", fit)
-            write_ledger(folder, _ledger(folder).with_fitted(kind, DEV, fit.fitted_on["hash"], fit.fitted_on["n"]))
-            fits.append(fit)
+    lacking = {kind: _lacking(kind, predictions) for kind in fitters(card, asked)}
+    for kind, fitter in fitters(card, asked).items():
+        fit = None if lacking[kind] else fitter(card, gold, predictions, DEV)
+        if fit is None:
+            # One that was fitted on earlier predictions is not this system's.
+            (folder / "fits" / f"{kind}.json").unlink(missing_ok=True)
             continue
-        # One that was fitted on earlier predictions is not this system's.
-        (folder / "fits" / f"{kind}.json").unlink(missing_ok=True)
-        if 0 < without < len(predictions):
-            some = f"{without} of {len(predictions)} predictions on {DEV} have no {NEEDS[kind]}"
-            notes.append(f"No {spoken(kind)} was fitted: {some}.")
-    return fits, notes
+        write_fit(folder / "fits" / f"{kind}.json", fit)
+        write_ledger(folder, _ledger(folder).with_fitted(kind, DEV, fit.fitted_on["hash"], fit.fitted_on["n"]))
+        fits.append(fit)
+    some = _by_need({kind: n for kind, n in lacking.items() if n < len(predictions)}, f"of {len(predictions)}")
+    return fits, [f"No {kinds} was fitted on {DEV}: {missing}." for missing, kinds in some.items()]
 
 
 def _ledger(folder: Path) -> Ledger:

@@ -5,7 +5,7 @@ from typing import Any
 
 from heldout.eval.behaviour import behaviour
 from heldout.eval.columns import aligned
-from heldout.fits import KEEPS_ANSWERS, spoken
+from heldout.fits import KEEPS_ANSWERS, KINDS, spoken
 
 #: The metric that shows a variant's effect slice by slice: the first of these that the card has.
 SHOWN_BY_SLICE = ("ece", "ece_mass", "nll", "brier")
@@ -14,8 +14,8 @@ SHOWN_BY_SLICE = ("ece", "ece_mass", "nll", "brier")
 def render(scores: Mapping[str, Any]) -> str:
     """One data set: what was scored, every metric with its interval, every slice, and how intervals were made."""
     title = f"{scores['data']}: {scores['n']} examples of {scores['card']}, version {scores['version']}"
-    blocks = [[title, *_warnings(scores)], _metrics(scores), behaviour(scores), _slices(scores), _drop(scores)]
-    blocks.append(_methods(scores))
+    blocks = [[title, *_warnings(scores)], _metrics(scores), behaviour(scores), _slices(scores), _conformal(scores)]
+    blocks += [_drop(scores), _methods(scores)]
     return "\n\n".join("\n".join(lines) for lines in blocks if lines)
 
 
@@ -26,7 +26,7 @@ def _warnings(scores: Mapping[str, Any]) -> list[str]:
     for name, variant in scores["variants"].items():
         if "parameters" not in variant:
             continue
-        found = ", ".join(f"{value:.3f}" for value in variant["parameters"].values())
+        found = KINDS[name].told(variant["parameters"])
         fitted_on = f"{variant['fitted_on']['split']} ({variant['fitted_on']['n']} examples)"
         own = ", which is this very data: not held out" if variant["in_sample"] else ""
         lines.append(f'"After {spoken(name)}": {found}, fitted on {fitted_on}{own}.')
@@ -52,8 +52,12 @@ def _metrics(scores: Mapping[str, Any]) -> list[str]:
         rows.append([name, _value(entry), _interval(entry), *after])
         if "debiased" in entry:
             rows.append(["  without the bias of noise", f"{entry['debiased']:.3f}"])
+        if "expected_if_calibrated" in entry:
             expected = entry["expected_if_calibrated"]
-            rows.append(["  if perfectly calibrated", f"{expected['value']:.3f}", f"up to {expected['high']:.3f}"])
+            high = f"up to {expected['high']:.3f}" if "high" in expected else ""
+            rows.append(["  if perfectly calibrated", f"{expected['value']:.3f}", high])
+        if "decomposition" in entry:
+            rows.append([_decomposition(entry["decomposition"])])
         if "matches" in entry:
             rows.append([_matches(entry["matches"])])
         if entry.get("floored"):
@@ -64,6 +68,29 @@ def _metrics(scores: Mapping[str, Any]) -> list[str]:
 def heading(name: str, variant: Mapping[str, Any]) -> str:
     """A variant's column: after what was fitted, or by another way to read the answers off their scores."""
     return f"after {spoken(name)}" if "parameters" in variant else f"by {name}"
+
+
+def _decomposition(parts: Mapping[str, float]) -> str:
+    """The Brier score as its sum (Murphy 1973)."""
+    return (
+        "  = reliability {reliability:.3f} - resolution {resolution:.3f} + uncertainty {uncertainty:.3f}"
+        " + within bins {within_bins:.3f}"
+    ).format(**parts)
+
+
+def _conformal(scores: Mapping[str, Any]) -> list[str]:
+    """What the conformal sets reach, of all and of each slice."""
+    if "conformal" not in scores:
+        return []
+    sets = scores["conformal"]
+    asked, on = 1 - sets["parameters"]["alpha"], sets["fitted_on"]
+    own = ", which is this very data: not held out" if sets["in_sample"] else ""
+    head = f"Conformal sets, to hold gold {asked:.0%} of the time; fitted on {on['split']} ({on['n']} examples){own}:"
+    rows = [["", "hold gold", "95% interval", "labels a set"]]
+    for name, part in {"all": sets, **sets["slices"]}.items():
+        coverage, size = (part["metrics"][f"conformal_{of}"] for of in ("coverage", "size"))
+        rows.append([name, _value(coverage), _interval(coverage), _value(size)])
+    return [head, *aligned(rows)]
 
 
 def _matches(matches: Mapping[str, int]) -> str:

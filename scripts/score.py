@@ -4,7 +4,10 @@ heldout score RUN                                                   every data s
 heldout score --card F --gold F --predictions F                     any system's answers; docs/predictions.md
 heldout score --task ner --gold SOURCE --predictions F              gold and answers as a task has them: CoNLL columns
 heldout score … --dev-gold F --dev-predictions F                    also after what is fitted on dev: a temperature,
-                                                                    or the null threshold of SQuAD 2.0
+                                                                    isotonic calibration, conformal sets, or the null
+                                                                    threshold of SQuAD 2.0; a run fits on its own dev
+heldout score … --cost 'positive>negative=5'                        what calling a positive one negative costs (others
+                                                                    cost 1): also with the answers that cost least
 heldout score … --slice long='tokens>200' --slice sarcasm='text~/yeah right/i'
                                                                     also on slices of your own, which RUN keeps for
                                                                     its report; --slice long= takes one away
@@ -32,7 +35,9 @@ from heldout.data.submissions import read_submission
 from heldout.data.task import load_task
 from heldout.errors import Refused
 from heldout.eval import own_slices
-from heldout.eval.fits import FITTERS
+from heldout.eval.conformal import ALPHA, check_alpha
+from heldout.eval.costs import parse_costs
+from heldout.eval.fits import Asked, fitters
 from heldout.eval.score import read_pair, refuse_no_run, score, score_run
 from heldout.eval.slices import known
 from heldout.eval.statistics import REPLICATES
@@ -55,6 +60,10 @@ class Options:
     predictions: str | None = option(None, "predictions, a JSON line an example", metavar="FILE")
     dev_gold: str | None = option(None, "gold of a dev split, to fit on", metavar="FILE")
     dev_predictions: str | None = option(None, "predictions on that dev split, with scores", metavar="FILE")
+    cost: tuple[str, ...] = option(
+        (), "what an error costs, in quotes; again for more; a run keeps its costs", metavar="'GOLD>ANSWER=COST'"
+    )
+    alpha: float | None = option(None, "share of conformal sets that may miss gold, by default 0.1")
     slice: tuple[str, ...] = option((), "a slice of your own; may be given again", metavar="NAME=EXPRESSION")
     out: str | None = option(None, "where to write the scores of files as JSON", metavar="FILE")
     json: bool = option(False, "print JSON: one data set's scores, or those of a whole run by name")
@@ -77,7 +86,9 @@ def run(options: Options) -> int:
             own = own_slices.from_options(options.slice, list(known()))
             own_slices.keep(own_slices.family([Path(options.run)]), own)
         with holding(Path(options.run)) as folder:
-            scored: Mapping[str, Any] = score_run(folder, options.data, **settings)
+            scored: Mapping[str, Any] = score_run(
+                folder, options.data, costs=options.cost, alpha=options.alpha, **settings
+            )
     else:
         missing = [name for name, file in files.items() if file is None]
         if missing:
@@ -112,8 +123,15 @@ def _score_files(options: Options, settings: Mapping[str, int]) -> dict[str, Any
         raise Refused("--dev-gold and --dev-predictions go together: what is fitted is fitted on both")
     if options.dev_gold and options.dev_predictions:
         _, dev, said, _ = _read(options.task, options.dev_gold, options.dev_predictions, card)
-        found = [fit(card, dev, said, options.dev_gold) for fit in FITTERS.get(card.kind, {}).values()]
+        asked = Asked(
+            costs=parse_costs(options.cost, card) if options.cost else None,
+            alpha=ALPHA if options.alpha is None else check_alpha(options.alpha),
+        )
+        found = [fit(card, dev, said, options.dev_gold) for fit in fitters(card, asked).values()]
         fits = [fit for fit in found if fit is not None]
+    elif options.cost or options.alpha is not None:
+        given = "--cost" if options.cost else "--alpha"
+        raise Refused(f"{given} is fitted on a dev split: give --dev-gold and --dev-predictions as well")
     row = score(card, gold, predictions, data=options.data or Path(options.gold).stem, fits=fits, **settings)
     row["notes"] += notes
     if options.out:

@@ -7,7 +7,7 @@ of a bootstrap replicate are its counts (how often each example was drawn) times
 import importlib
 import pkgutil
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 from typing import Any
 
@@ -18,8 +18,12 @@ from heldout.eval.expected import brought
 from heldout.eval.labels import LabelTable
 from heldout.eval.spans import SpanTable
 from heldout.eval.table import FloatArray, Table
+from heldout.eval.tags import TagTable
 from heldout.options import nearest
 from heldout.records import Card
+
+#: What is counted among the surest answers, by the kind of card.
+SURE = {"label": "accuracy", "span": "em", "tags": "precision"}
 
 
 def no_extras(table: Table, seed: int) -> dict[str, Any]:
@@ -30,6 +34,16 @@ def no_extras(table: Table, seed: int) -> dict[str, Any]:
 def unscored(table: Table) -> int:
     """How many examples have no scores."""
     return table.unscored
+
+
+def unsure(table: Table) -> int:
+    """How many examples leave the confidence of their answers open."""
+    return table.unsure if isinstance(table, TagTable) else table.unscored
+
+
+def answers(table: Table) -> int:
+    """How many answers have a confidence: examples, questions, or the entities found in sentences."""
+    return len(table.events.confidence)
 
 
 @dataclass(frozen=True)
@@ -46,6 +60,8 @@ class Metric:
         none, the value is NaN, which scores.json has as None with a note.
     exact: the value on a table where that of summed columns is but near it.
     missing: of a metric that needs scores, Table → how many examples lack those that it needs.
+    resampled: whether its interval may be had from resampling; of a maximum or a sum of many gaps it does not cover.
+    whole_only: of the whole set alone, no slice: it would be noise there, or cost too much of everybody's time.
     """
 
     name: str
@@ -62,6 +78,8 @@ class Metric:
     count: Callable[[Any], int] = len
     exact: Callable[[Any], float] | None = None
     missing: Callable[[Any], int] = unscored
+    resampled: bool = True
+    whole_only: bool = False
 
     def lacking(self, table: Table) -> int:
         """How many examples lack the scores that the metric needs; one is enough for it to have no value."""
@@ -94,27 +112,43 @@ def find(name: str) -> Metric:
 
 
 def chosen(card: Card, table: Table) -> list[Metric]:
-    """The card's metrics in its order, with those that others bring: after ece its sibling where there are two labels,
-    after accuracy and its like the consistency of pairs where there are some, after em and f1 those by answerable and
-    impossible questions where there are both.
+    """The card's metrics in its order, with those that others bring: after ece its siblings and what answering the
+    surest alone gives, after accuracy and its like the consistency of pairs where there are some and what answers cost
+    where errors have costs, after em and f1 those by answerable and impossible questions where there are both.
     """
     names = list(dict.fromkeys(card.metrics))
+    if "ece" in names and card.kind in SURE and not unsure(table):
+        names = _with(names, ("ece", "ece_mass"), _of_confidence(card, table))
     two_labels = isinstance(table, LabelTable) and len(table.labels) == 2
     if two_labels:
         names = _with(names, ("ece",), ("ece_positive",))
     if isinstance(table, LabelTable) and table.pairs is not None:
         names = _with(names, ("accuracy", "macro_f1", "mcc"), ("pair_consistency",))
+    if isinstance(table, LabelTable) and table.costs is not None:
+        names = _with(names, ("accuracy", "macro_f1", "mcc"), ("cost",))
     if isinstance(table, SpanTable) and not table.answerable.all():
         names = _with(names, ("em", "f1"), ("has_ans_em", "has_ans_f1", "no_ans_acc"))
     # What test cases expect stands last: it is about the set, not about the card.
     names += [name for name in brought(table) if name not in names]
     metrics = [find(name) for name in names]
+    metrics = [replace(metric, whole_only=metric.whole_only or _heavy(metric, card)) for metric in metrics]
     for metric in metrics:
         if card.kind not in metric.kinds:
             raise Refused(f"card {card.name!r}: metric {metric.name!r} is for {', '.join(metric.kinds)} cards only")
         if metric.only_two_labels and not two_labels:
             raise Refused(f"card {card.name!r}: metric {metric.name!r} needs two labels, got {len(card.labels)}")
     return metrics
+
+
+def _heavy(metric: Metric, card: Card) -> bool:
+    """An AURC that the card does not ask for stands for the whole set: its columns are as many as all others'."""
+    return metric.name == "aurc" and metric.name not in card.metrics
+
+
+def _of_confidence(card: Card, table: Table) -> list[str]:
+    classwise = isinstance(table, LabelTable) and len(table.labels) > 2
+    at = [f"{SURE[card.kind]}_at_{share}" for share in (80, 90, 95)]
+    return ["mce", *(["ece_classwise"] if classwise else []), "aurc", *at]
 
 
 def _with(names: list[str], bring: Sequence[str], brought: Sequence[str]) -> list[str]:

@@ -10,11 +10,12 @@ so no order of rows matters. Resampling would need a sort for each replicate; th
 groups of near confidence, and inside one they count as equal.
 """
 
+import math
 from typing import Any
 
 import numpy as np
 
-from heldout.eval.metrics import Metric
+from heldout.eval.metrics import Metric, answers, unsure
 from heldout.eval.table import Events, FloatArray, IntArray, Table
 
 #: Groups of near confidence for resampling.
@@ -30,6 +31,8 @@ def _sums(events: Events, step: IntArray, steps: int) -> FloatArray:
 
 def _exact(table: Table) -> float:
     events = table.events
+    if not len(events.confidence):
+        return math.nan
     distinct, step = np.unique(events.confidence, return_inverse=True)
     return float(_value(_sums(events, step, len(distinct)))[0])
 
@@ -37,6 +40,8 @@ def _exact(table: Table) -> float:
 def _columns(table: Table) -> FloatArray:
     """(n, 2 steps): the row's answers and its wrong answers in each group of near confidence, least confident first."""
     events = table.events
+    if not len(events.confidence):
+        return np.zeros((len(table), 2))
     inner = np.unique(np.quantile(events.confidence, np.arange(1, STEPS) / STEPS, method="inverted_cdf"))
     step = np.searchsorted(inner, events.confidence, side="left")
     columns = np.zeros((len(table), 2 * (len(inner) + 1)))
@@ -79,4 +84,19 @@ def _extras(table: Table, seed: int) -> dict[str, Any]:
     return {"curve": curve(events), "least": float(_value(steps)[0])}
 
 
-METRICS = (Metric("aurc", ("label", "span"), True, "risk", False, _columns, _value, _extras, exact=_exact),)
+METRICS = (
+    Metric(
+        "aurc",
+        ("label", "span", "tags"),
+        True,
+        "risk",
+        False,
+        _columns,
+        _value,
+        _extras,
+        about="answers",
+        count=answers,
+        exact=_exact,
+        missing=unsure,
+    ),
+)

@@ -30,14 +30,13 @@ from typing import Any
 import numpy as np
 
 from heldout.eval.labels import LabelTable
-from heldout.eval.metrics import Metric
+from heldout.eval.metrics import Metric, answers, unsure
 from heldout.eval.table import Events, FloatArray, IntArray, Table
-from heldout.eval.tags import TagTable
 
 #: Draws of a perfectly calibrated system: the mean's own error is then under 3% of it for two bins and less for more.
 DRAWS = 200
-#: Numbers held at once while drawing: 4M float32 are 16 MB.
-BLOCK = 4_000_000
+#: Cells of [0, 1] inside which confidences are drawn as one.
+CELLS = 2000
 
 
 @dataclass(frozen=True)
@@ -107,13 +106,18 @@ def _extras(table: Table, seed: int, name: str) -> dict[str, Any]:
 
 def debiased(data: Binned) -> float:
     """2 ECE − E[ECE redrawn]: see the head of this file."""
+    return max(0.0, unbiased(data))
+
+
+def unbiased(data: Binned) -> float:
+    """The same before it is cut at 0, so that a mean of several has no bias of its own."""
     count, events, confidences = (np.bincount(data.bin, weights) for weights in (None, data.event, data.confidence))
     ece = redrawn = 0.0
     for n, hits, total in zip(count[count > 0], events[count > 0], confidences[count > 0], strict=True):
         gap, share = abs(hits - total) / n, hits / n
         ece += n * gap
         redrawn += n * _folded_normal_mean(gap, math.sqrt(max(share * (1 - share), 0) / n))
-    return float(max(0.0, (2 * ece - redrawn) / len(data.bin)))
+    return float((2 * ece - redrawn) / len(data.bin))
 
 
 def _folded_normal_mean(mean: float, deviation: float) -> float:
@@ -124,18 +128,26 @@ def _folded_normal_mean(mean: float, deviation: float) -> float:
     return deviation * math.sqrt(2 / math.pi) * math.exp(-(ratio**2) / 2) + mean * math.erf(ratio / math.sqrt(2))
 
 
+def gaps_if_calibrated(data: Binned, seed: int, draws: int = DRAWS) -> FloatArray:
+    """Σ(event − confidence) of each bin that holds answers (bins, draws), events drawn with the stated confidences.
+
+    Confidences of one bin that share a cell 1/CELLS wide are drawn as one binomial with their mean: the variance is
+    theirs but for 1/(12 CELLS²) an answer, and 25,000 answers take 15 ms instead of 95.
+    """
+    rng = np.random.default_rng([seed, len(data.bin)])
+    cells = data.bin * (CELLS + 1) + (data.confidence * CELLS).astype(np.int64)
+    found, cell = np.unique(cells, return_inverse=True)
+    n, total = np.bincount(cell), np.bincount(cell, data.confidence)
+    share = np.clip(total / n, 0, 1)
+    drawn = rng.binomial(n[:, None], share[:, None], size=(len(found), draws)) - total[:, None]
+    starts = np.flatnonzero(np.diff(found // (CELLS + 1), prepend=-1))
+    gaps: FloatArray = np.add.reduceat(drawn, starts, axis=0)
+    return gaps
+
+
 def expected_if_calibrated(data: Binned, seed: int) -> tuple[float, float]:
     """Mean and 95th percentile of the ECE over DRAWS sets of events drawn with the stated confidences."""
-    rng = np.random.default_rng([seed, len(data.bin)])
-    confidence = data.confidence.astype(np.float32)
-    one_hot = (data.bin[:, None] == np.unique(data.bin)).astype(np.float32)
-    expected = confidence @ one_hot
-    rows = max(1, BLOCK // len(confidence))
-    eces: list[FloatArray] = []
-    for start in range(0, DRAWS, rows):
-        drawn = rng.random((min(rows, DRAWS - start), len(confidence)), dtype=np.float32) < confidence
-        eces.append(np.abs(drawn.astype(np.float32) @ one_hot - expected).sum(axis=1) / len(confidence))
-    values = np.concatenate(eces)
+    values = np.abs(gaps_if_calibrated(data, seed)).sum(axis=0) / len(data.bin)
     return float(values.mean()), float(np.quantile(values, 0.95))
 
 
@@ -154,17 +166,9 @@ def _metric(name: str, *, only_two_labels: bool = False) -> Metric:
         extras,
         only_two_labels=only_two_labels,
         about="answers",
-        count=_answers,
-        missing=_unsure,
+        count=answers,
+        missing=unsure,
     )
-
-
-def _answers(table: Table) -> int:
-    return len(table.events.confidence)
-
-
-def _unsure(table: Table) -> int:
-    return table.unsure if isinstance(table, TagTable) else table.unscored
 
 
 METRICS = (_metric("ece"), _metric("ece_mass"), _metric("ece_positive", only_two_labels=True))

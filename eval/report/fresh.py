@@ -5,6 +5,7 @@ from pathlib import Path
 from typing import Any
 
 from heldout.errors import Refused
+from heldout.eval.conformal import CONFORMAL
 from heldout.eval.score import DEV, inputs_hash, score_run
 from heldout.fits import Fit, able, read_fit
 from heldout.records import Card, Example, Prediction
@@ -58,7 +59,8 @@ def _usable(row: Scores, inputs: str, hashes: Mapping[str, str], fits: Mapping[s
     ):
         return False
     drop = row.get("drop")
-    made = {kind: variant["parameters"] for kind, variant in row["variants"].items() if "parameters" in variant}
+    fitted = row["variants"] | ({CONFORMAL: row[CONFORMAL]} if CONFORMAL in row else {})
+    made = {kind: variant["parameters"] for kind, variant in fitted.items() if "parameters" in variant}
     return made == {fit.kind: dict(fit.parameters) for fit in fits.values()} and (
         drop is None or drop.get("inputs_hash") == hashes.get(drop.get("from"))
     )

@@ -213,7 +213,7 @@ def test_a_run_fits_its_threshold_on_dev_keeps_it_and_says_so_in_the_ledger(tmp_
     assert variant["parameters"] == {"null_threshold": 0.5}
     assert variant["best_on_this"]["parameters"] == {"null_threshold": 1.75}
     assert scored["dev"]["variants"]["null_threshold"]["in_sample"] is True
-    assert scored["dev"]["fitted_on_this"] == ["null_threshold"]
+    assert scored["dev"]["fitted_on_this"] == ["isotonic", "null_threshold"]
     assert scored["test"]["fitted_on_this"] == []
 
 
@@ -223,7 +223,7 @@ def test_a_dev_whose_questions_all_have_answers_leaves_no_threshold_and_takes_an
     assert (folder / "fits" / "null_threshold.json").exists()
     run_folder(folder, {"dev": data([row for row in TEN if row[0]])})
     row = score_run(folder, replicates=50)["test"]
-    assert (row["variants"], row["notes"]) == ({}, [])
+    assert ("null_threshold" in row["variants"], row["notes"]) == (False, [])
     assert not (folder / "fits" / "null_threshold.json").exists()
 
 
@@ -232,11 +232,11 @@ def test_a_set_that_lacks_one_null_score_has_no_variant_and_says_so(tmp_path: Pa
     predictions[3] = Prediction("q3", "old mill", {"best": predictions[3].scores["best"]})
     folder = run_folder(tmp_path, {"dev": data(TEN), "test": (gold, predictions)})
     row = score_run(folder, replicates=50)["test"]
-    assert row["variants"] == {}
+    assert "null_threshold" not in row["variants"]
     assert row["notes"] == ["Not shown after null threshold: 1 of 11 have no null score."]
     run_folder(folder, {"dev": (gold, predictions)})
     notes = score_run(folder, replicates=50)["test"]["notes"]
-    assert notes == ["No null threshold was fitted: 1 of 11 predictions on dev have no null score."]
+    assert notes == ["No null threshold was fitted on dev: 1 of 11 have no null score."]
 
 
 def test_heldout_score_fits_on_the_files_of_dev(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

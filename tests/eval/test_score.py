@@ -50,11 +50,13 @@ def test_scores_have_the_documented_shape_and_every_number_an_interval() -> None
     names = ["accuracy", "macro_f1", "mcc", "nll", "brier", "ece", "ece_positive", "ece_mass"]
     blocks = [row, *row["slices"].values()]
     assert len(blocks) == 1 + len({"negation": 2, "length": 1, "truncated": 2}) + 2
+    sure = [f"accuracy_at_{share}" for share in (80, 90, 95)]
     for block in blocks:
-        assert list(block["metrics"]) == names
-        for entry in block["metrics"].values():
+        whole = ["mce", "aurc"] if block is row else []
+        assert list(block["metrics"]) == [*names, *whole, *sure]
+        for name, entry in block["metrics"].items():
             assert {"value", "low", "high", "n", "unit", "method"} <= set(entry)
-            assert entry["low"] <= entry["high"]
+            assert name == "mce" or entry["low"] <= entry["high"]
     json.dumps(row, allow_nan=False)
 
 
@@ -175,7 +177,7 @@ def test_hans_like_gold_is_scored_on_its_two_labels() -> None:
     predictions = [Prediction("a", "neutral", [0.2, 0.5, 0.3]), Prediction("b", "neutral", [0.3, 0.4, 0.3])]
     row = score(card, gold, predictions, data="hans", replicates=50)
     assert row["metrics"]["accuracy"]["value"] == 0.5
-    assert list(row["metrics"]) == ["accuracy", "ece", "ece_positive"]
+    assert list(row["metrics"])[:3] == ["accuracy", "ece", "ece_positive"]
     assert row["metrics"]["ece"]["value"] == pytest.approx((0.2 + 0.7) / 2)
 
 
@@ -197,7 +199,7 @@ def test_a_run_is_scored_whole_with_its_temperature_from_dev_and_the_drop_from_t
         assert json.loads((folder / "scores" / f"{name}.json").read_text()) == row
         assert row["variants"]["temperature"]["fitted_on"]["split"] == "dev"
     assert scored["dev"]["variants"]["temperature"]["in_sample"] is True
-    assert scored["dev"]["fitted_on_this"] == ["checkpoint", "temperature"]
+    assert scored["dev"]["fitted_on_this"] == ["checkpoint", "conformal", "isotonic", "temperature"]
     assert scored["imdb"]["fitted_on_this"] == []
     assert "drop" not in scored["imdb"]
     assert "drop" not in scored["dev"]
@@ -207,7 +209,7 @@ def test_a_run_is_scored_whole_with_its_temperature_from_dev_and_the_drop_from_t
     assert drop["metrics"]["accuracy"]["value"] == pytest.approx(gap)
     fit = read_fit(folder / "fits" / "temperature.json")
     assert read_ledger(folder).fitted["temperature"] == dict(fit.fitted_on)
-    assert list(read_ledger(folder).fitted) == ["checkpoint", "temperature"]
+    assert list(read_ledger(folder).fitted) == ["checkpoint", "temperature", "isotonic", "conformal"]
     assert "Drop in accuracy from imdb" in render(scored["yelp"])
 
 
@@ -236,9 +238,9 @@ def test_a_set_that_lacks_one_score_has_no_variant_and_says_so_while_the_others_
     folder = run_folder(tmp_path / "run", {"dev": made(21), "imdb": made(22), "yelp": made(23)}, ["imdb", "yelp"])
     spoil_a_score(folder, "yelp")
     scored = score_run(folder, replicates=50)
-    assert (list(scored["imdb"]["variants"]), scored["imdb"]["notes"]) == (["temperature"], [])
-    assert scored["yelp"]["variants"] == {}
-    assert scored["yelp"]["notes"] == ["Not shown after temperature: 1 of 60 have no scores."]
+    assert (list(scored["imdb"]["variants"]), scored["imdb"]["notes"]) == (["temperature", "isotonic"], [])
+    assert scored["yelp"]["variants"] == {} and "conformal" not in scored["yelp"]
+    assert scored["yelp"]["notes"] == ["Not shown after temperature, isotonic or conformal: 1 of 60 have no scores."]
     assert "1 of 60 have no scores" in render(scored["yelp"])
 
 
@@ -248,7 +250,7 @@ def test_a_dev_that_lacks_one_score_gives_no_temperature_and_says_so(tmp_path: P
     spoil_a_score(folder, "dev")
     row = score_run(folder, replicates=50)["imdb"]
     assert row["variants"] == {} and not list((folder / "fits").iterdir())
-    assert row["notes"] == ["No temperature was fitted: 1 of 60 predictions on dev have no scores."]
+    assert row["notes"] == ["No temperature, isotonic or conformal was fitted on dev: 1 of 60 have no scores."]
 
 
 def test_a_first_test_without_predictions_leaves_the_others_without_a_drop(tmp_path: Path) -> None:

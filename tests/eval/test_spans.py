@@ -18,6 +18,8 @@ from heldout.runs import write_json
 V1 = Card("squad", "1.1", "span", (), ("f1", "em", "ece", "ece_mass", "brier", "aurc"))
 V2 = Card("squad", "2.0", "span", (), ("f1", "em", "ece", "ece_mass", "brier", "aurc"))
 SPLIT = ["has_ans_em", "has_ans_f1", "no_ans_acc"]
+#: What ECE brings along.
+SURE = ("mce", "em_at_80", "em_at_90", "em_at_95")
 
 
 def asked(name: str, *golds: str) -> Example:
@@ -58,8 +60,9 @@ def test_metrics_are_over_all_questions_over_those_with_an_answer_and_over_those
 
 def test_the_metrics_by_answerable_come_where_a_question_has_no_answer_and_only_there() -> None:
     names = [metric.name for metric in chosen(V2, tabulate(V2, GOLD, SAID))]
-    assert names == ["f1", "em", *SPLIT, "ece", "ece_mass", "brier", "aurc"]
-    assert [metric.name for metric in chosen(V2, tabulate(V2, GOLD[:2], SAID[:2]))] == list(V2.metrics)
+    assert names == ["f1", "em", *SPLIT, "ece", "ece_mass", *SURE, "brier", "aurc"]
+    answered = [metric.name for metric in chosen(V2, tabulate(V2, GOLD[:2], SAID[:2]))]
+    assert [name for name in answered if name not in SURE] == list(V2.metrics)
     alone = Card("squad", "2.0", "span", (), ("no_ans_acc", "em"))
     assert [m.name for m in chosen(alone, tabulate(alone, GOLD, SAID))] == ["no_ans_acc", "em", *SPLIT[:2]]
 
@@ -69,7 +72,7 @@ def test_metrics_of_labels_are_refused_on_a_card_of_spans_and_the_other_way_roun
         chosen(Card("squad", "2.0", "span", (), ("accuracy",)), tabulate(V2, GOLD, SAID))
     of_spans = {name for name, metric in known().items() if "span" in metric.kinds}
     cases = {"both_right", "twin_gap", "flip_rate", "moved", "expectation_met"}
-    assert of_spans - cases == {"em", "f1", *SPLIT, "ece", "ece_mass", "brier", "aurc"}
+    assert of_spans - cases == {"em", "f1", *SPLIT, "ece", "ece_mass", "brier", "aurc", *SURE}
 
 
 @pytest.mark.parametrize(("version", "f1"), [("1.1", 0.0), ("1", 0.0), ("2.0", 1.0), ("2", 1.0)])
@@ -137,7 +140,7 @@ def test_no_metric_of_spans_depends_on_order_and_all_stay_in_their_range(seed: i
     order = np.random.default_rng(seed).permutation(60)
     table = tabulate(V2, gold, predictions)
     names = [metric.name for metric in chosen(V2, table)]
-    assert len(names) == 9
+    assert len(names) == 13
     for name in names:
         assert 0 <= find(name).of(table) <= 1
         assert find(name).of(table.take(order)) == pytest.approx(find(name).of(table), abs=1e-9), name
@@ -176,7 +179,7 @@ def test_a_drop_to_a_set_without_impossible_questions_leaves_out_what_is_about_t
     answered = [i for i, example in enumerate(other[0]) if example.gold]
     other = [other[0][i] for i in answered], [other[1][i] for i in answered]
     found = domain_drop(V2, first, other, replicates=50)
-    assert set(found) == {"f1", "em", "has_ans_em", "has_ans_f1", "ece", "ece_mass", "brier", "aurc"}
+    assert set(found) == {"f1", "em", "has_ans_em", "has_ans_f1", "ece", "ece_mass", "brier", "aurc", *SURE[1:]}
     assert found["has_ans_f1"]["n"] == [40, 40]
 
 

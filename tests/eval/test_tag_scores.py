@@ -82,11 +82,14 @@ def test_scores_have_the_documented_shape_and_every_number_an_interval() -> None
     in_gold = sum(len(entities(example.gold)) for example in gold)
     found = sum(len(entities(prediction.answer)) for prediction in predictions)
     words = sum(len(example.gold) for example in gold)
-    sizes = {"word_accuracy": words, "nll": words, "ece": found, "ece_mass": found}
-    assert list(row["metrics"]) == list(METRICS)
+    sizes = {"word_accuracy": words, "nll": words, "ece": found, "ece_mass": found, "aurc": found, "mce": found}
+    sure = {f"precision_at_{share}": share / 100 for share in (80, 90, 95)}
+    sizes |= {name: round(share * found) for name, share in sure.items()}
+    assert set(row["metrics"]) == {*METRICS, "mce", "aurc", *sure}
     for name, entry in row["metrics"].items():
         assert {"value", "low", "high", "n", "unit", "method"} <= set(entry)
-        assert entry["low"] < entry["high"] and entry["n"] == sizes.get(name, in_gold), name
+        assert name == "mce" or entry["low"] < entry["high"]
+        assert entry["n"] == sizes.get(name, in_gold), name
     assert row["n"] == len(gold)
     assert sum(part["n"] for key, part in row["slices"].items() if key.startswith("entity_type=")) == in_gold
     keys = [*(f"entity_type={kind}" for kind in TYPES), "unseen=not in train", "unseen=in train"]
@@ -379,7 +382,7 @@ def test_two_systems_are_compared_on_sentences_and_on_parts_of_their_entities() 
     only = [sum(a and not b for a, b in zip(*order, strict=True)) for order in (right, right[::-1])]
     assert list(discordant(*whole)[:2]) == only and only[0] > 3
     drop = domain_drop(CARD, (gold, first), (made(15)[0], others), replicates=50)
-    assert list(drop) == list(METRICS)
+    assert set(drop) == {*METRICS, *(f"precision_at_{share}" for share in (80, 90, 95))}
 
 
 def test_a_table_of_some_sentences_is_that_of_their_records() -> None:
