@@ -113,9 +113,9 @@ def _records(path: Path, text: str, delimiter: str, quoting: bool) -> Iterator[t
 
 
 def _json_lines(path: Path, text: str) -> Iterator[tuple[str, Any]]:
-    # Not splitlines: U+2028 and its like may stand inside a JSON string.
+    # Not splitlines: U+2028 and its like may stand inside a JSON string. A # begins no JSON: such a line is a comment.
     for number, line in enumerate(text.split("\n"), 1):
-        if line.strip():
+        if line.strip() and not line.lstrip().startswith("#"):
             yield f"line {number}", _loads(path, f", line {number}", line)
 
 

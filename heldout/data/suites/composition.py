@@ -78,7 +78,8 @@ def _rows(
     while len(found) < n:
         number, target = len(found), asked[len(found) // 2 % len(asked)]
         follows = number % 2 == 0
-        premise, hypothesis = _texts(rng, rng.randrange(len(FRAMES)), target, follows)
+        frame = rng.randrange(len(FRAMES))
+        premise, hypothesis = _texts(rng, frame, target, follows)
         if premise not in taken and premise not in found:
             found[premise] = {
                 "id": f"{part}, {phenomenon} {number + 1}",
@@ -86,6 +87,7 @@ def _rows(
                 "hypothesis": hypothesis,
                 "label": "entailment" if follows else "non-entailment",
                 "phenomenon": phenomenon,
+                "frame": str(frame + 1),
             }
     return list(found.values())
 

@@ -34,6 +34,7 @@ THINGS: Slot = [
         *(("apples", "pears", "buy", "bought", "fruit"), ("roses", "tulips", "plant", "planted", "flowers")),
         *(("tea", "coffee", "order", "ordered", "drink"), ("trout", "salmon", "catch", "caught", "fish")),
         *(("silver", "copper", "sell", "sold", "metal"), ("oak", "pine", "cut", "cut", "wood")),
+        *(("wool", "linen", "buy", "bought", "cloth"), ("plums", "cherries", "pick", "picked", "fruit")),
         *(("violins", "trumpets", "repair", "repaired", "instruments"), ("goats", "geese", "keep", "kept", "animals")),
     )
 ]
