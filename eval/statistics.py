@@ -23,6 +23,8 @@ REPLICATES = 10_000
 FEWEST = 20
 #: Below this many texts (or groups) numbers are anecdotes, whatever their interval says: a row is marked "few".
 FEW = 30
+#: Random weights of so many replicates (rows) of so many units: (R, units) float32.
+Draw = Callable[[np.random.Generator, int, int], FloatArray]
 #: Counts held at once: 4M float32 are 16 MB, their drawing takes another 64.
 BLOCK = 4_000_000
 
@@ -55,6 +57,22 @@ def mcnemar(only_first: int, only_second: int) -> float:
         tail += term
     # Ratios of integers of any size are rounded once; 2**n as a float would overflow at 1024 differences.
     return min(1.0, (2 * tail) / (1 << n))
+
+
+def holm(ps: Sequence[float]) -> list[float]:
+    """The p-values of a family, in their order, adjusted for how many were looked at (Holm 1979).
+
+    The smallest is multiplied by their number m, the next by m − 1, …; none is below one that was smaller, or above 1.
+
+    >>> holm([0.01, 0.04, 0.03])
+    [0.03, 0.06, 0.06]
+    """
+    order = sorted(range(len(ps)), key=lambda place: ps[place])
+    adjusted, least = [0.0] * len(ps), 0.0
+    for rank, place in enumerate(order):
+        least = max(least, min(1.0, (len(ps) - rank) * ps[place]))
+        adjusted[place] = least
+    return adjusted
 
 
 def group_codes(gold: Sequence[Example]) -> IntArray | None:
@@ -135,12 +153,17 @@ class Bundle:
 
 def bootstrap(bundles: Sequence[Bundle], sampling: Sampling) -> list[list[FloatArray]]:
     """The replicates (R,) of every statistic of every bundle, all from one and the same resampling."""
-    rng = np.random.default_rng([sampling.seed, sampling.stream])
+    return resample(bundles, sampling, _counts, sampling.stream)
+
+
+def resample(bundles: Sequence[Bundle], sampling: Sampling, draw: Draw, stream: int) -> list[list[FloatArray]]:
+    """The replicates (R,) of every statistic of every bundle under weights that ``draw`` gives to the units."""
+    rng = np.random.default_rng([sampling.seed, stream])
     blocks: list[list[list[FloatArray]]] = []
     rows = max(1, BLOCK // sampling.units)
     for start in range(0, sampling.replicates, rows):
-        counts = _counts(rng, min(rows, sampling.replicates - start), sampling.units)
-        blocks.append([bundle.replicate(counts) for bundle in bundles])
+        weights = draw(rng, min(rows, sampling.replicates - start), sampling.units)
+        blocks.append([bundle.replicate(weights) for bundle in bundles])
     return [
         [np.concatenate([block[b][s] for block in blocks]) for s in range(len(bundle.values))]
         for b, bundle in enumerate(bundles)
