@@ -4,7 +4,7 @@ import json
 import shlex
 import signal
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from pathlib import Path
 from types import FrameType
@@ -42,10 +42,15 @@ def stoppable(hint: str) -> Iterator[None]:
 
 def same_options(out: Path, options: Any) -> None:
     """Refuse to resume a run with other options than it was started with."""
+    same(out, to_json(options))
+
+
+def same(out: Path, options: Mapping[str, Any]) -> None:
+    """As ``same_options``, of options as options.json has them."""
     path = out / "options.json"
     if not path.exists():
         return
-    before, now = read_json(path), json.loads(json.dumps(to_json(options)))
+    before, now = read_json(path), json.loads(json.dumps(options))
     changed = sorted(key for key in now if key not in FREE and before.get(key) != now[key])
     if changed:
         key = changed[0]

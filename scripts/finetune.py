@@ -21,16 +21,14 @@ from heldout.data import load_task as load_data
 from heldout.data import task_names
 from heldout.data.prepare import Prepared, PrepareOptions, parse_tests, prepare
 from heldout.errors import Refused
-from heldout.eval.score import score_run
 from heldout.eval.summary import summary
-from heldout.ledger import read_ledger
 from heldout.options import REQUIRED, option, positional, to_json
-from heldout.runs import came_to_nothing, environment, read_json, refuse_taken, write_json, write_lines
+from heldout.runs import read_json, refuse_taken, write_json
+from heldout.scripts._fit import fit
 from heldout.scripts._long import held, resume_hint, same_options, stoppable
 from heldout.tasks import load_task
-from heldout.train.finetune import FitOptions, Job, finetune, is_main_process
+from heldout.train.finetune import FitOptions, Job, is_main_process
 from heldout.train.progress import say
-from heldout.train.system import System
 
 
 @dataclasses.dataclass(frozen=True)
@@ -86,8 +84,6 @@ def run(options: Options) -> int:
 
 def _one_run(folder: Path, options: Options, prepared: Prepared) -> None:
     """Everything of one run folder; what is there already is not made again."""
-    if is_main_process():
-        _begin(folder, options, prepared)
     splits = prepared.splits
     job = Job(
         folder=folder,
@@ -101,32 +97,7 @@ def _one_run(folder: Path, options: Options, prepared: Prepared) -> None:
         seed=options.seed,
         resume_hint=resume_hint("finetune"),
     )
-    _predict(folder, finetune(job), prepared)
-    if is_main_process():
-        score_run(folder)
-
-
-def _begin(folder: Path, options: Options, prepared: Prepared) -> None:
-    """Write what a run starts from; Refused where it has begun on data that have changed since."""
-    if came_to_nothing(folder):
-        write_json(folder / "options.json", to_json(options))
-        write_json(folder / "environment.json", environment())
-        prepared.write(folder)
-        return
-    same_options(folder, options)
-    before = read_ledger(folder).splits
-    for name, split in prepared.ledger.splits.items():
-        if name not in before or before[name]["hash"] != split["hash"]:
-            raise Refused(f"{folder}: {name} ({split['source']}) has changed since the run began; choose another --out")
-
-
-def _predict(folder: Path, system: System, prepared: Prepared) -> None:
-    for name, split in prepared.splits.items():
-        path = folder / "predictions" / f"{name}.jsonl"
-        if name != "train" and not path.exists():
-            predictions = system.predict(split.examples, f"predicting {name}")
-            if is_main_process():
-                write_lines(path, (prediction.to_json() for prediction in predictions))
+    fit(job, to_json(options), prepared)
 
 
 def _baselines(out: Path, options: Options, prepared: Prepared) -> None:

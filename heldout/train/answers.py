@@ -5,7 +5,7 @@ that a student needs where an answer is a label or a tag a word.
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -72,7 +72,15 @@ def read_answers(path: Path, card: Card, examples: Sequence[Example], teacher_ca
     predictions = read_predictions(path, theirs)
     found = Answers(str(path), _in_order(path, predictions, examples), labels, len(predictions) - len(examples))
     _check_scores(path, found, examples, theirs.labels)
-    return found
+    names = dict(zip(theirs.labels, labels, strict=True))
+    return replace(found, predictions=[_spelt(prediction, names) for prediction in found.predictions])
+
+
+def _spelt(prediction: Prediction, names: Mapping[str, str]) -> Prediction:
+    """A prediction with its labels spelt as the task's."""
+    answer = prediction.answer
+    spelt = [names[tag] for tag in answer] if isinstance(answer, list) else names[answer]
+    return replace(prediction, answer=spelt)
 
 
 def _in_order(path: Path, predictions: Sequence[Prediction], examples: Sequence[Example]) -> list[Prediction]:

@@ -90,8 +90,7 @@ def open_store(folder: Path, key: Mapping[str, Any], windows: Sequence[Window]) 
     """A store that is there; Refused, saying what differs, where it was made for anything else or is not whole."""
     kept = read_json(folder / "key.json")
     for part, shown in PARTS.items():
-        # Whoever brings a store without its teacher has no other word for the teacher than the store's.
-        if kept.get(part) != key[part] and not (part == "teacher" and not key[part]):
+        if kept.get(part) != key[part]:
             values = "" if part in ("tokenizer", "windows", "teacher") else f" ({kept.get(part)}, not {key[part]})"
             raise Refused(
                 f"{folder}: these outputs of a teacher are of another {shown}{values}; a student must read the same "

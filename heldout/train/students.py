@@ -12,14 +12,19 @@ one text has, is added to the positions', so nothing that a single text goes thr
 
 import copy
 from collections.abc import Sequence
-from typing import Any
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Literal
 
 from torch import Tensor, nn
-from transformers import BertModel, DistilBertConfig, DistilBertModel, PreTrainedModel
+from transformers import BertModel, DistilBertConfig, DistilBertModel, PreTrainedModel, PreTrainedTokenizerFast
 
 from heldout.errors import Refused
+from heldout.runs import atomic
+from heldout.train.checkpoint import disk_errors
 from heldout.train.tapped import layers_of
 
+Form = Literal["same", "distilbert"]
 #: DistilBERT's names for what stands in a layer of BERT.
 IN_A_LAYER = {
     "attention.self.query": "attention.q_lin",
@@ -113,3 +118,38 @@ def _distilbert_weights(body: nn.Module, places: Sequence[int]) -> dict[str, Ten
 def parameters(model: nn.Module) -> int:
     """How many numbers are trained, tied ones once."""
     return sum(parameter.numel() for parameter in model.parameters())
+
+
+@dataclass(frozen=True)
+class Made:
+    """A student that was made: which layers of how many, whether its head is the teacher's, and the parameters of
+    student and teacher."""
+
+    places: Sequence[int]
+    layers: int
+    head_kept: bool
+    parameters: tuple[int, int]
+
+    @property
+    def words(self) -> str:
+        """What was taken, in a sentence."""
+        small, large = self.parameters
+        head = "its head" if self.head_kept else "a fresh head"
+        return (
+            f"layers {', '.join(map(str, self.places))} of {self.layers} (0 the first), the embeddings and {head}: "
+            f"{small:,} of {large:,} parameters, {1 - small / large:.1%} fewer"
+        )
+
+
+def make(folder: Path, model: PreTrainedModel, tokenizer: PreTrainedTokenizerFast, layers: str, shape: Form) -> Made:
+    """Write a student of the model's layers to ``folder``, with the tokenizer; its head is kept where the shape is."""
+    places = chosen(layers, model.config.num_hidden_layers)
+    small = shrunk(model, places) if shape == "same" else distilbert(model, places)
+    if shape == "distilbert":
+        # It knows no segments: a tokenizer that made some would be refused by its forward.
+        tokenizer.model_input_names = ["input_ids", "attention_mask"]
+    with atomic(folder) as temporary, disk_errors():
+        small.save_pretrained(temporary)
+        tokenizer.save_pretrained(temporary)
+    has_head = model.base_model is not model and shape == "same"
+    return Made(places, model.config.num_hidden_layers, has_head, (parameters(small), parameters(model)))

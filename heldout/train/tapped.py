@@ -41,7 +41,11 @@ def layers_of(model: PreTrainedModel) -> nn.ModuleList:
 
 def shape_of(model: PreTrainedModel) -> Shape:
     """The shape of a model's encoder."""
-    config = model.config
+    return shape_in(model.config)
+
+
+def shape_in(config: Any) -> Shape:
+    """The shape that a config tells."""
     return Shape(config.num_hidden_layers, config.hidden_size, config.num_attention_heads)
 
 

@@ -1,0 +1,54 @@
+"""What finetune and distill share: one run folder, from its splits to its scores."""
+
+from collections.abc import Mapping
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from heldout.data.prepare import Prepared
+from heldout.errors import Refused
+from heldout.eval.score import score_run
+from heldout.ledger import read_ledger
+from heldout.runs import came_to_nothing, environment, write_json, write_lines
+from heldout.scripts._long import same
+from heldout.train.finetune import Job, finetune, is_main_process
+from heldout.train.system import System
+
+
+def fit(job: Job, options: Mapping[str, Any], prepared: Prepared) -> None:
+    """Everything of one run folder; what is there already is not made again. ``options`` is its options.json."""
+    if is_main_process():
+        _begin(job.folder, options, prepared)
+    _predict(job.folder, finetune(job), prepared)
+    if is_main_process():
+        score_run(job.folder)
+
+
+def without_tests(prepared: Prepared) -> Prepared:
+    """Train and dev alone: what a choice may be made on."""
+    splits = {name: prepared.splits[name] for name in ("train", "dev")}
+    kept = {name: split for name, split in prepared.ledger.splits.items() if name in splits}
+    return Prepared(prepared.card, splits, replace(prepared.ledger, splits=kept))
+
+
+def _begin(folder: Path, options: Mapping[str, Any], prepared: Prepared) -> None:
+    """Write what a run starts from; Refused where it has begun on data that have changed since."""
+    if came_to_nothing(folder):
+        write_json(folder / "options.json", options)
+        write_json(folder / "environment.json", environment())
+        prepared.write(folder)
+        return
+    same(folder, options)
+    before = read_ledger(folder).splits
+    for name, split in prepared.ledger.splits.items():
+        if name not in before or before[name]["hash"] != split["hash"]:
+            raise Refused(f"{folder}: {name} ({split['source']}) has changed since the run began; choose another --out")
+
+
+def _predict(folder: Path, system: System, prepared: Prepared) -> None:
+    for name, split in prepared.splits.items():
+        path = folder / "predictions" / f"{name}.jsonl"
+        if name != "train" and not path.exists():
+            predictions = system.predict(split.examples, f"predicting {name}")
+            if is_main_process():
+                write_lines(path, (prediction.to_json() for prediction in predictions))
