@@ -22,9 +22,7 @@ def examine(patient: Patient) -> Finding:
         return not_applicable("no set of this run has predictions that the oracle can score")
     worst, said = max(found)
     figure = said if worst > CLOSE else f"{len(found)} values on {', '.join(has)} differ by {worst:.0e} at most"
-    advice = (
-        "gold, predictions or scores were changed after scoring; score again, and find out what changed"
-    )
+    advice = "gold, predictions or scores were changed after scoring; score again, and find out what changed"
     return judged(worst <= CLOSE, figure, tolerance=f"{CLOSE:.0e}", advice=advice, value=worst)
 
 

@@ -36,16 +36,23 @@ TORTURE = (
 
 
 def examine(patient: Patient) -> Finding:
-    """Cut every token out of its text and compare; count tokens that are not there and letters that are in none."""
+    """Cut every token out of its text and compare; count tokens that are not there and letters that are in none.
+
+    The figure quotes nothing of the data, which a report may have to keep to itself.
+    """
     tokenizer = patient.system.encoding.tokenizer
     texts = [_plain(value) for example in patient.examples for value in example.text.values()]
-    wrong, tokens = faults([*texts, *TORTURE], tokens_of(tokenizer), str(tokenizer.unk_token))
-    figure = f"{tokens} tokens of {len(texts)} texts and {len(TORTURE)} of odd Unicode: {len(wrong)} do not cut out"
-    figure += f"; the first: {wrong[0]}" if wrong else ""
+    encode, unknown = tokens_of(tokenizer), str(tokenizer.unk_token)
+    (wrong, tokens), (odd, more) = faults(texts, encode, unknown), faults(TORTURE, encode, unknown)
+    figure = (
+        f"{len(wrong)} of {tokens} tokens of {len(texts)} texts do not cut out, {len(odd)} of {more} of odd Unicode"
+    )
+    figure += f"; the first: {odd[0]}" if odd else ""
     advice = (
         "answers and entities are cut out by offsets: mend the tokenizer's pre-tokenizer or normaliser, or train anew"
     )
-    return judged(not wrong, figure, tolerance="0", advice=advice, value=float(len(wrong)))
+    bad = len(wrong) + len(odd)
+    return judged(not bad, figure, tolerance="0", advice=advice, value=float(bad))
 
 
 def _plain(value: object) -> str:
