@@ -132,7 +132,8 @@ def _wrong(case: Placed, pair: Sequence[Placed], known: Collection[str]) -> Iter
         yield place, f"pair {name!r} has no row with role {ORIGINAL} to compare it with"
     if expect == "dir":
         yield from ((place, what) for what in _direction(example, known))
-    if expect == "inv" and isinstance(example.gold, str) and any(other.gold != example.gold for _, other in pair):
+    golds = {other.gold for _, other in pair if other.about.get("role") == ORIGINAL and isinstance(other.gold, str)}
+    if expect == "inv" and golds - {example.gold}:
         yield place, f"expect inv means the original's answer, but the golds of pair {name!r} differ; use mft"
 
 

@@ -10,8 +10,9 @@ together ({"do": "play a flute", "wide": "play an instrument"}). Gold is known b
 import random
 import re
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import islice
 from math import ceil, prod
 from typing import Any, TypeAlias
 
@@ -57,17 +58,15 @@ def written(text: str) -> str:
     return BEGINS.sub(lambda found: found[0].upper(), ARTICLE.sub(r"\1n", text))
 
 
-def fillings(slots: Sequence[Slot], n: int, seed: str) -> list[dict[str, str]]:
-    """``n`` different fillings of the slots (all, where there are fewer), drawn by a seed, in the order drawn."""
+def fillings(slots: Sequence[Slot], seed: str) -> Iterator[dict[str, str]]:
+    """Every filling of the slots, in an order drawn by a seed."""
     total = prod(map(len, slots))
-    found = []
-    for place in random.Random(seed).sample(range(total), min(n, total)):
+    for place in random.Random(seed).sample(range(total), total):
         filling: dict[str, str] = {}
         for slot in slots:
             place, which = divmod(place, len(slot))
             filling |= slot[which]
-        found.append(filling)
-    return found
+        yield filling
 
 
 def rows_of(
@@ -81,8 +80,12 @@ def rows_of(
     rows: list[dict[str, Any]] = []
     kinds = Counter(frame.phenomenon for frame in frames)
     for number, frame in enumerate(frames, 1):
+        # A filling may hold words that a template has no use for: no text stands there twice.
+        found: dict[str, Mapping[str, str]] = {}
+        for filling in fillings(frame.slots, f"{seed}/{number}/{frame.phenomenon}"):
+            found.setdefault(str(finish(frame.changed, filling)), filling)
         n = ceil(each / kinds[frame.phenomenon])
-        for k, filling in enumerate(fillings(frame.slots, n, f"{seed}/{number}/{frame.phenomenon}"), 1):
+        for k, filling in enumerate(islice(found.values(), n), 1):
             pair = f"frame {number}, pair {k}"
             for role, template in ((ORIGINAL, frame.twin), (CHANGED, frame.changed)):
                 about = {"pair": pair, "phenomenon": frame.phenomenon, "frame": str(number), "role": role}

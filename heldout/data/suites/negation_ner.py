@@ -12,20 +12,24 @@ from heldout.data.suites.frames import EACH, Frame, Slot, Values, rows_of
 
 PEOPLE = (
     *("Anna Keller", "Peter Brown", "Maria Lopez", "David Miller", "Laura Martin", "Thomas Young", "Julia Roth"),
-    *("Sarah Johnson", "Robert Evans", "Emma Wilson", "Daniel Cohen", "James Carter"),
+    *("Sarah Johnson", "Robert Evans", "Emma Wilson", "Daniel Cohen", "James Carter", "Paul Fischer", "Linda Garcia"),
+    *("Kevin Murphy", "Susan Clark"),
 )
 PLACES = (
-    "London",
-    "Paris",
-    "Berlin",
-    "Chicago",
-    "Tokyo",
-    "Kenya",
-    "Norway",
-    "New York",
-    "Madrid",
-    "South Africa",
-    "Texas",
+    *(
+        "London",
+        "Paris",
+        "Berlin",
+        "Chicago",
+        "Tokyo",
+        "Kenya",
+        "Norway",
+        "New York",
+        "Madrid",
+        "South Africa",
+        "Texas",
+    ),
+    *("Boston", "Canada", "Rome", "Sweden", "San Francisco"),
 )
 #: Two people, two places of whom no two are the same.
 P: Slot = [{"p": PEOPLE[k], "q": PEOPLE[(k + 5) % len(PEOPLE)]} for k in range(len(PEOPLE))]

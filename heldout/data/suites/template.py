@@ -85,8 +85,8 @@ def template(task: str, name: str) -> str:
     described = [*FIELDS[task], *COMMON]
     width = max(len(field) for field, _ in described)
     lines = [
-        f"# Cases of your own for {task}: a JSON object a line. Lines that begin with # are not read; leave out the keys",
-        "# that you don't need. Replace these examples.",
+        f"# Cases of your own for {task}: a JSON object a line. Lines that begin with # are not read; keys that you do",
+        "# not need may be left out. Replace these examples.",
         *(f"#   {field:<{width}}  {meaning}" for field, meaning in described),
         f"# heldout suite check {name} --task {task}   says what is wrong, row by row",
         f"# heldout predict RUN --data mine={name}   answers and scores it, phenomenon by phenomenon",
