@@ -94,7 +94,12 @@ def check(
         scores = wanted.scores.get(name)
         findings += wrong_labels(name, loaded[name], texts, wanted.show, seed=seed, scores=scores)
     every = [position for positions in at.values() for position in positions]
-    return Checked(described, across, findings, {"n": len(every)} | texts.repeats(every), left_out)
+    repeated = {"n": len(every), "letter_for_letter": len(every) - len(_different(loaded))} | texts.repeats(every)
+    return Checked(described, across, findings, repeated, left_out)
+
+
+def _different(loaded: Mapping[str, Loaded]) -> set[str]:
+    return {text(example) for split in loaded.values() for example in split.examples}
 
 
 def names(sources: Sequence[str]) -> dict[str, str]:
@@ -171,8 +176,9 @@ def show(checked: Checked) -> str:
     if checked.repeated:
         repeated = checked.repeated
         lines_.append(
-            f"{repeated['exact_duplicates']} of {repeated['n']} texts repeat an earlier one exactly, "
-            f"{repeated['near_duplicates']} more nearly"
+            f"{repeated['exact_duplicates']} of {repeated['n']} texts repeat an earlier one exactly"
+            + (f" ({repeated['letter_for_letter']} letter for letter)" if "letter_for_letter" in repeated else "")
+            + f", {repeated['near_duplicates']} more nearly"
         )
     for name, entry in checked.sources.items():
         notes = [*(f"{_words(key)} {n}" for key, n in entry["notes"].items()), *entry["cleaning"]]

@@ -2,6 +2,7 @@
 
 from collections import defaultdict
 from collections.abc import Mapping
+from itertools import islice
 from pathlib import Path
 
 import numpy as np
@@ -17,6 +18,8 @@ from heldout.records import Example
 
 #: A label is rare where the most frequent one has this many times its examples.
 RARE = 10
+#: Characters that are shown before the place to look at.
+BEFORE = 24
 #: Two sources share labels out differently where this part of the examples would have to change theirs.
 SHIFTED = 0.1
 #: Lengths give labels away where the median of one has this many times the words of another.
@@ -52,7 +55,10 @@ def writing(name: str, split: Loaded, show: int) -> list[Finding]:
     all_texts = [text(example) for example in split.examples]
     findings = []
     for kind, rows in odd(all_texts).items():
-        shown = [{"id": place(split, split.examples[row]), "text": all_texts[row]} for row in rows[:show]]
+        shown = [
+            {"id": place(split, split.examples[row]), "text": all_texts[row][max(0, at - BEFORE) :]}
+            for row, at in islice(rows.items(), show)
+        ]
         unsure = kind in ("other script", "unlike words")
         advice = (
             "read them: they may be meant" if unsure else "mend the source's encoding (--encoding), or leave them out"
