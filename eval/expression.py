@@ -132,8 +132,17 @@ def _shown(value: "float | str | Field") -> str:
     if isinstance(value, Field):
         return show(value)
     if isinstance(value, str):
-        return '"' + value.replace("\\", "\\\\").replace('"', '\\"') + '"'
+        return show_text(value)
     return str(int(value)) if value.is_integer() and abs(value) < 1e15 else repr(value)
+
+
+def show_text(text: str) -> str:
+    """A text in quotes, as an expression has it.
+
+    >>> print(show_text('say "no"'))
+    "say \\"no\\""
+    """
+    return '"' + text.replace("\\", "\\\\").replace('"', '\\"') + '"'
 
 
 def _inside(tree: Tree, wrapped: tuple[str, ...]) -> str:

@@ -1,0 +1,280 @@
+"""Weak spots: the slices where a system is worse than elsewhere, found on one half of a set, confirmed on the other.
+
+A shallow tree (depth 3 at most) over features of text and gold (eval/features.py) is grown on the first half; each leaf
+that is answered wrong more often than the rest of that half is a suspect. Searching through hundreds of cuts always
+finds something, so a suspect is judged on the second half alone, which had no part in the search: the difference of its
+share of wrong answers to that of all others, its standard error from sums over whole groups (sandwich), a two-sided p
+by the normal, adjusted by Holm over all suspects. It is confirmed where that is below 0.05 and the difference positive.
+Which half a case is in depends on its group, or else its text: copies and questions about one passage stay together.
+
+On pure noise nothing is confirmed in at least 95 of 100 seeded sets (a test).
+"""
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from hashlib import blake2b
+from statistics import NormalDist
+from typing import Any
+
+import numpy as np
+
+from heldout.eval.expression import show_text
+from heldout.eval.features import Cases, Feature, cases, whole_text
+from heldout.eval.statistics import LEVEL, holm
+from heldout.eval.table import FloatArray, IntArray, Table
+from heldout.eval.tree import Step, grow, leaves
+from heldout.records import Card, Example
+
+DEPTH, LEAST, BINS = 3, 30, 16
+#: Where a run folder keeps what was found: weak_spots/NAME.json.
+FOLDER = "weak_spots"
+#: Chi-squared with one degree of freedom that one in a thousand cuts reaches by chance: less is not worth a cut.
+WORTH = 10.8
+#: Below this many cases on either side of the second half the normal says nothing: such a suspect is not confirmed.
+FEWEST = 10
+SURE = 1 - LEVEL
+#: How many wrongly answered cases are named as examples of a spot.
+SHOWN = 5
+
+
+@dataclass(frozen=True)
+class Column:
+    """A column of the tree's codes: a feature, and what its codes stand for (borders, or one part against others)."""
+
+    feature: Feature
+    borders: tuple[float, ...] = ()
+    part: int = -1
+
+
+def weak_spots(card: Card, gold: Sequence[Example], table: Table, *, depth: int = DEPTH) -> dict[str, Any]:
+    """The weak spots of a system's answers (its ``table``) to a set, ready for JSON.
+
+    Those that are confirmed stand first; of these, and of the others, those with most wrong answers more than there
+    would be at the rate of elsewhere.
+    """
+    return searched(cases(card, gold, table), gold, depth)
+
+
+def searched(found: Cases, gold: Sequence[Example], depth: int = DEPTH) -> dict[str, Any]:
+    """The weak spots among the cases of a set, as ``weak_spots`` gives them."""
+    halves = _halves(gold)[found.owner]
+    first, second = np.flatnonzero(~halves), np.flatnonzero(halves)
+    columns, codes = _columns(found.features, first)
+    suspects = _suspects(found, columns, codes, first, depth)
+    groups = _groups(gold)[found.owner]
+    spots = [_judged(found, way, columns, codes, first, second, groups) for way in suspects]
+    for spot, p in zip(spots, holm([spot["p"] for spot in spots]), strict=True):
+        spot["p_holm"] = p
+        spot["confirmed"] = bool(p < SURE and spot["difference"]["value"] > 0)
+    ids = [gold[row].id for row in found.owner]
+    for spot in spots:
+        spot["examples"] = _wrong_ids(spot.pop("rows"), found, ids)
+    return {
+        "of": found.what,
+        "n": len(found),
+        "wrong": float(found.wrong.mean()) if len(found) else None,
+        "halves": [len(first), len(second)],
+        "looked_at": [feature.name for feature in found.features],
+        "spots": sorted(spots, key=lambda spot: (not spot["confirmed"], -spot["difference"]["value"] * spot["n"])),
+    }
+
+
+def _wrong_ids(rows: IntArray, found: Cases, ids: Sequence[str]) -> list[str]:
+    return list(dict.fromkeys(ids[row] for row in rows if found.wrong[row] > 0))[:SHOWN]
+
+
+def _keys(gold: Sequence[Example]) -> list[str]:
+    """What keeps examples in one half: the group, or the pair, or else the text."""
+    return [str(e.about.get("group", e.about.get("pair", whole_text(e)))) for e in gold]
+
+
+def _halves(gold: Sequence[Example]) -> Any:
+    digests = [blake2b(key.encode("utf-8", "surrogatepass"), digest_size=8).digest() for key in _keys(gold)]
+    return np.array([digest[0] % 2 == 1 for digest in digests], dtype=bool)
+
+
+def _groups(gold: Sequence[Example]) -> IntArray:
+    number: dict[str, int] = {}
+    return np.array([number.setdefault(key, len(number)) for key in _keys(gold)], dtype=np.int64)
+
+
+def _columns(features: Sequence[Feature], first: IntArray) -> tuple[list[Column], IntArray]:
+    """The columns of the tree and their codes of all cases; borders and parts are those of the first half."""
+    columns: list[Column] = []
+    codes = []
+    for feature in features:
+        here = feature.values[first]
+        if feature.parts:
+            for part in range(len(feature.parts)):
+                if LEAST <= (here == part).sum() <= len(here) - LEAST:
+                    columns.append(Column(feature, part=part))
+                    codes.append((feature.values == part).astype(np.int64))
+            continue
+        shares = np.arange(1, BINS) / BINS
+        borders = np.unique(np.quantile(here, shares, method="lower")) if len(here) else np.array([])
+        columns.append(Column(feature, tuple(map(float, borders))))
+        codes.append(np.searchsorted(borders, feature.values, side="left"))
+    return columns, np.array(codes, dtype=np.int64).reshape(len(columns), -1).T
+
+
+def _suspects(
+    found: Cases, columns: Sequence[Column], codes: IntArray, first: IntArray, depth: int
+) -> list[tuple[Step, ...]]:
+    """The ways to the leaves of the first half's tree that are wrong more often than the rest of it."""
+    if not columns or not len(first):
+        return []
+    wrong = found.wrong[first]
+    tree = grow(wrong, codes[first], depth=depth, least=LEAST, worth=WORTH)
+    ways = []
+    for way, rows in leaves(tree):
+        rest = np.delete(wrong, rows)
+        if len(rest) and wrong[rows].mean() > rest.mean():
+            ways.append(way)
+    return ways
+
+
+def _judged(
+    found: Cases,
+    way: Sequence[Step],
+    columns: Sequence[Column],
+    codes: IntArray,
+    first: IntArray,
+    second: IntArray,
+    groups: IntArray,
+) -> dict[str, Any]:
+    inside = np.ones(len(found), dtype=bool)
+    for step in way:
+        inside &= (codes[:, step.column] > step.code) == step.above
+    conditions = _conditions(way, columns)
+    then = {"n": int(inside[first].sum()), **_rates(found.wrong[first], inside[first])}
+    now = {"n": int(inside[second].sum()), **_rates(found.wrong[second], inside[second])}
+    return {
+        "where": " and ".join(_said(condition) for condition in conditions),
+        "slice": _expression(conditions),
+        "found_on": then,
+        **now,
+        **_difference(found.wrong[second], inside[second], groups[second]),
+        "rows": second[inside[second]],
+    }
+
+
+def _rates(wrong: FloatArray, inside: Any) -> dict[str, float | None]:
+    here, rest = wrong[inside], wrong[~inside]
+    return {"wrong": float(here.mean()) if len(here) else None, "elsewhere": float(rest.mean()) if len(rest) else None}
+
+
+def _difference(wrong: FloatArray, inside: Any, groups: IntArray) -> dict[str, Any]:
+    """The share wrong inside minus elsewhere, its interval and two-sided p; groups whole.
+
+    Each case's part in the difference of the two means, summed by group: the variance of that sum over groups.
+    """
+    n, rest = int(inside.sum()), int((~inside).sum())
+    if min(n, rest) < FEWEST:
+        return {"difference": {"value": 0.0, "low": None, "high": None}, "p": 1.0, "note": f"{min(n, rest)} cases"}
+    value = float(wrong[inside].mean() - wrong[~inside].mean())
+    part = np.where(inside, (wrong - wrong[inside].mean()) / n, -(wrong - wrong[~inside].mean()) / rest)
+    sums = np.bincount(groups, part)[np.unique(groups)]
+    error = math.sqrt(float((sums**2).sum()) * len(sums) / max(1, len(sums) - 1))
+    half = NormalDist().inv_cdf((1 + LEVEL) / 2) * error
+    p = 2 * NormalDist().cdf(-abs(value) / error) if error else 1.0
+    return {"difference": {"value": value, "low": value - half, "high": value + half}, "p": p}
+
+
+@dataclass(frozen=True)
+class Condition:
+    """A feature between two borders, or in a part or in none of some."""
+
+    feature: Feature
+    above: float | None = None
+    at_most: float | None = None
+    part: str | None = None
+    none_of: tuple[str, ...] = ()
+
+
+def _conditions(way: Sequence[Step], columns: Sequence[Column]) -> list[Condition]:
+    """The way to a leaf in as few conditions as there are features on it."""
+    by_name: dict[str, Condition] = {}
+    for step in way:
+        column = columns[step.column]
+        name = column.feature.name
+        before = by_name.get(name, Condition(column.feature))
+        above, at_most, part, none_of = before.above, before.at_most, before.part, before.none_of
+        if column.feature.parts:
+            said = column.feature.parts[column.part]
+            part, none_of = (said, ()) if step.above else (part, none_of if part else (*none_of, said))
+            left = [one for one in column.feature.parts if one not in none_of]
+            # Of two labels, not the one is the other; where some cases have none, it is not.
+            if none_of and len(left) == 1 and (column.feature.values >= 0).all():
+                part, none_of = left[0], ()
+        elif step.above:
+            above = max(column.borders[step.code], -math.inf if above is None else above)
+        else:
+            at_most = min(column.borders[step.code], math.inf if at_most is None else at_most)
+        by_name[name] = Condition(column.feature, above, at_most, part, none_of)
+    return list(by_name.values())
+
+
+def _said(condition: Condition) -> str:
+    name = condition.feature.name
+    if condition.part is not None:
+        return f"{name} is {condition.part}"
+    if condition.none_of:
+        return f"{name} is not {' or '.join(condition.none_of)}"
+    if condition.above is not None and condition.at_most is not None:
+        return f"{name} over {_number(condition.above)}, up to {_number(condition.at_most)}"
+    return (
+        f"{name} over {_number(condition.above)}"
+        if condition.at_most is None
+        else (f"{name} up to {_number(condition.at_most)}")
+    )
+
+
+def _number(value: float | None) -> str:
+    return f"{value:.0f}" if value is not None and float(value).is_integer() else f"{value:.1f}"
+
+
+def _expression(conditions: Sequence[Condition]) -> str | None:
+    """The spot as an expression of --slice, None where the language lacks a word for it."""
+    said = []
+    for condition in conditions:
+        name = condition.feature.expression
+        if not name:
+            return None
+        said += [f"{name} > {_number(condition.above)}"] if condition.above is not None else []
+        said += [f"{name} <= {_number(condition.at_most)}"] if condition.at_most is not None else []
+        said += [f"{name} = {show_text(condition.part)}"] if condition.part is not None else []
+        said += [f"{name} != {show_text(part)}" for part in condition.none_of]
+    return " and ".join(said)
+
+
+def render(found: Mapping[str, Any]) -> str:
+    """Weak spots as text for the terminal: confirmed ones first, then those that were not, said to be so."""
+    of, halves = found["of"], found["halves"]
+    if not found["n"]:
+        return f"{found['data']}: no {of}"
+    head = f"{found['data']}: {found['wrong']:.1%} of {found['n']} {of} wrong"
+    head += f"; searched on {halves[0]}, judged on the other {halves[1]}"
+    if not found["spots"]:
+        return f"{head}\n  no weak spot: nothing cut the first half into better and worse"
+    return "\n".join([head, *(line for spot in found["spots"] for line in _lines(spot))])
+
+
+def _lines(spot: Mapping[str, Any]) -> list[str]:
+    mark = "confirmed    " if spot["confirmed"] else "not confirmed"
+    if "note" in spot:
+        return [f"  {mark}  {spot['where']}", f"{'':17}only {spot['n']} in the second half"]
+    gap = spot["difference"]
+    told = f"{spot['wrong']:.1%} of {spot['n']} wrong, {spot['elsewhere']:.1%} elsewhere"
+    told += f": {100 * gap['value']:+.1f} points ({100 * gap['low']:+.1f} to {100 * gap['high']:+.1f}), "
+    lines = [f"  {mark}  {spot['where']}", f"{'':17}{told}{chance(spot['p_holm'])}"]
+    return lines + ([f"{'':17}score it: --slice NAME='{spot['slice']}'"] if spot["slice"] and spot["confirmed"] else [])
+
+
+def chance(p: float) -> str:
+    """An adjusted p in words.
+
+    >>> chance(0.0), chance(0.0123)
+    ('p < 0.0001', 'p = 0.012')
+    """
+    return "p < 0.0001" if p < 1e-4 else f"p = {p:.2g}"
