@@ -109,7 +109,7 @@ def prepare(options: PretrainOptions, seed: int, folder: Path, accelerator: Acce
 
 
 def _tokenizer_source(options: PretrainOptions) -> Source:
-    name = options.tokenizer or options.model
+    name = options.tokenizer or options.model or options.teacher
     assert name is not None
     return Source(name, options.trust_remote_code)
 

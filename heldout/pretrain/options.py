@@ -20,9 +20,15 @@ class PretrainOptions(CorpusOptions, LoopOptions):
 
     corpus: tuple[str, ...] = option(REQUIRED, "plain text to learn from; again for more", metavar="SOURCE")
     objective: Objective = option("mlm", "masked tokens, with next sentences (mlm-nsp), or the next token (clm)")
-    tokenizer: str | None = option(None, "the tokenizer's folder (default: that of --model)", metavar="DIR")
+    tokenizer: str | None = option(None, "the tokenizer's folder (default: the model's or teacher's)", metavar="DIR")
     model: str | None = option(None, "an existing model to continue, instead of a fresh preset", metavar="MODEL")
     preset: Preset | None = option(None, f"the size of a fresh model (default {DEFAULT})")
+    teacher: str | None = option(None, "a model to distil, as DistilBERT was made", metavar="MODEL")
+    layers: str = option("", "begin with so many of the teacher's layers, or with these", metavar="6|0,2,4")
+    teacher_weights: str = option(
+        "5,2,1", "what KL, masked tokens and the states' cosine weigh (teacher)", metavar="KL,MLM,COS"
+    )
+    temperature: float = option(2.0, "by which both distributions are softened (teacher)")
     sentences: Splitter = option("auto", "sentencex where installed, else plain; line: a line is one (mlm-nsp)")
     held_out: float = option(0.02, "share of documents that are not trained on: half choose, half are reported")
     held_out_rows: int = option(1000, "rows of each half that are scored at most")
@@ -47,7 +53,8 @@ class PretrainOptions(CorpusOptions, LoopOptions):
         check("dropout", self.dropout, 0 <= self.dropout < 1, "from 0 to less than 1")
         for length, _ in self.schedule:
             check("max_length", length, length >= 8, "8 or more")
-        if self.model is None and self.tokenizer is None:
+        self._check_teacher()
+        if self.model is None and self.tokenizer is None and self.teacher is None:
             raise Refused("--tokenizer: a fresh model needs one; heldout tokenizer train makes it")
         if self.model is not None and self.preset is not None:
             raise Refused(f"--preset {self.preset}: --model {self.model} has a size of its own; give one of the two")
@@ -57,6 +64,26 @@ class PretrainOptions(CorpusOptions, LoopOptions):
             raise Refused("--pack: a row of mlm-nsp is one pair; use --objective mlm or leave --pack out")
         if self.whole_words and self.objective == "clm":
             raise Refused("--whole-words: a causal model masks nothing; use --objective mlm")
+
+    def _check_teacher(self) -> None:
+        check("temperature", self.temperature, self.temperature > 0, "more than 0, such as 2")
+        if self.layers and (self.teacher is None or self.model or self.preset):
+            raise Refused(f"--layers {self.layers}: takes those of --teacher; give it, without --model and --preset")
+        if self.teacher is not None and self.objective == "mlm-nsp":
+            raise Refused("--teacher: teaches tokens, not next sentences; use --objective mlm, as DistilBERT did")
+        if self.teacher is not None and not any(self.mixed):
+            raise Refused(f"--teacher-weights {self.teacher_weights}: leaves nothing to learn; one must be over 0")
+
+    @property
+    def mixed(self) -> tuple[float, float, float]:
+        """What the KL, the masked tokens and the cosine weigh."""
+        try:
+            kl, masked, cosine = (float(part) for part in self.teacher_weights.split(","))
+        except ValueError:
+            raise Refused(f"--teacher-weights {self.teacher_weights}: give three numbers, as in 5,2,1") from None
+        if min(kl, masked, cosine) < 0:
+            raise Refused(f"--teacher-weights {self.teacher_weights}: none may be below 0")
+        return kl, masked, cosine
 
     @property
     def schedule(self) -> list[tuple[int, float]]:

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import numpy as np
 from accelerate import Accelerator
+from torch import nn
 from transformers import PreTrainedModel
 
 from heldout.errors import Refused
@@ -18,6 +19,7 @@ from heldout.pretrain.options import DEFAULT, PretrainOptions
 from heldout.pretrain.presets import config_of
 from heldout.pretrain.schedule import schedule
 from heldout.pretrain.scoring import Scored, score
+from heldout.pretrain.teacher import Taught, check, load_teacher, loss_of
 from heldout.records import content_hash
 from heldout.runs import atomic, write_lines
 from heldout.train.checkpoint import disk_errors
@@ -28,6 +30,7 @@ from heldout.train.optim import linear_schedule, make_optimizer
 from heldout.train.plan import Step, plan_hash
 from heldout.train.progress import progress, say
 from heldout.train.session import Selection, Session, evaluation_steps, run
+from heldout.train.students import chosen, shrunk
 from heldout.train.untrusted import Source
 
 SELECTION = "nll"
@@ -85,6 +88,11 @@ def pretrain(job: Job) -> Pretrained:
 def _untrained(job: Job, material: Material) -> PreTrainedModel:
     options, tokenizer = job.options, material.tokenizer
     longest = max(length for length, _ in options.schedule)
+    if options.layers:
+        taught = load_teacher(options)
+        places = chosen(options.layers, taught.config.num_hidden_layers)
+        say(f"the student begins with layers {', '.join(map(str, places))} of {options.teacher} (0 the first)")
+        return _fitting(options, shrunk(taught, places), longest, len(tokenizer), str(options.teacher))
     if options.model is None:
         preset = options.preset or DEFAULT
         attention = options.dropout if options.attention_dropout is None else options.attention_dropout
@@ -93,12 +101,17 @@ def _untrained(job: Job, material: Material) -> PreTrainedModel:
         return fresh(options.objective, config, job.seed)
     source = Source(options.model, options.trust_remote_code)
     model = continued(options.objective, source, seed=job.seed, attention_dropout=options.attention_dropout, say=say)
+    return _fitting(options, model, longest, len(tokenizer), source.name)
+
+
+def _fitting(options: PretrainOptions, model: PreTrainedModel, longest: int, tokens: int, name: str) -> PreTrainedModel:
+    """The model; Refused where rows of this length, or a tokenizer of so many tokens, are too much for it."""
     positions, vocabulary = max_positions(model), model.config.vocab_size
     if positions is not None and longest > positions:
-        raise Refused(f"--max-length {longest}: {source.name} has {positions} positions; ask for {positions} or less")
-    if len(tokenizer) > vocabulary:
+        raise Refused(f"--max-length {longest}: {name} has {positions} positions; ask for {positions} or less")
+    if tokens > vocabulary:
         raise Refused(
-            f"--tokenizer {tokenizer.name_or_path}: has {len(tokenizer)} tokens and {source.name} {vocabulary}; "
+            f"--tokenizer {options.tokenizer}: has {tokens} tokens and {name} {vocabulary}; "
             "leave --tokenizer out to use the model's own"
         )
     if options.pack and model.config.model_type not in ("bert", "gpt2"):
@@ -123,7 +136,7 @@ def _train(job: Job, material: Material, raw: PreTrainedModel, accelerator: Acce
     )
     hashed = _hash(material, plan)
     optimizer = make_optimizer(raw, learning_rate=options.learning_rate, weight_decay=options.weight_decay)
-    model, optimizer = accelerator.prepare(AtSelected(raw), optimizer)
+    model, optimizer = accelerator.prepare(_beside_teacher(job, material, raw, accelerator), optimizer)
 
     def evaluate() -> float:
         scored = score(model, material.held["dev"].windows, accelerator, material.collate)
@@ -141,7 +154,7 @@ def _train(job: Job, material: Material, raw: PreTrainedModel, accelerator: Acce
             recipe=Recipe(
                 windows=material.windows,
                 collate=material.collate,
-                loss=loss,
+                loss=loss if options.teacher is None else loss_of(options),
                 rate=linear_schedule(peak=options.learning_rate, steps=len(plan), warmup=options.warmup),
                 seed=job.seed,
                 token_budget=options.token_budget,
@@ -155,6 +168,16 @@ def _train(job: Job, material: Material, raw: PreTrainedModel, accelerator: Acce
             resume_hint=job.resume_hint,
         )
         run(model, optimizer, session, accelerator)
+
+
+def _beside_teacher(job: Job, material: Material, raw: PreTrainedModel, accelerator: Accelerator) -> nn.Module:
+    """What is trained: the model, with its teacher where there is one."""
+    if job.options.teacher is None:
+        return AtSelected(raw)
+    taught, pad = load_teacher(job.options).to(accelerator.device), material.tokenizer.pad_token_id
+    check(job.options, raw, taught, material.tokenizer)
+    assert isinstance(pad, int)
+    return Taught(raw, taught, pad)
 
 
 def _hash(material: Material, plan: tuple[Step, ...]) -> str:
