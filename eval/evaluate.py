@@ -56,7 +56,7 @@ def _drawn(
     parts: Mapping[str, Part], tables: Mapping[tuple[str, str], Table], there: Mapping[str, Asked], sampling: Sampling
 ) -> dict[str, tuple[Bundle, dict[tuple[str, str], FloatArray]]]:
     """Of each part its bundle and the replicates by variant and metric, of the metrics that are resampled."""
-    asked = {key: [(v, m) for v, m in found if m.resampled] for key, found in there.items()}
+    asked = {key: [(v, m) for v, m in found if not m.no_interval] for key, found in there.items()}
     bundles = {
         key: Bundle(part.rows, [Statistic(m.columns(tables[v, key]), m.value) for v, m in asked[key]], sampling)
         for key, part in parts.items()
@@ -95,7 +95,7 @@ def _interval(
 ) -> dict[str, Any]:
     """Wilson's for a share without groups, else the percentiles of the replicates; none from one unit alone."""
     if replicates is None:
-        return {"low": None, "high": None, "method": "no interval: resampling would only add to it"}
+        return {"low": None, "high": None, "method": f"no interval: {metric.no_interval}"}
     if metric.share and sampling.groups is None:
         hits, n = metric.columns(table).sum(axis=0)
         low, high = wilson(float(hits), float(n))

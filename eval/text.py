@@ -85,7 +85,7 @@ def _conformal(scores: Mapping[str, Any]) -> list[str]:
     sets = scores["conformal"]
     asked, on = 1 - sets["parameters"]["alpha"], sets["fitted_on"]
     own = ", which is this very data: not held out" if sets["in_sample"] else ""
-    head = f"Conformal sets, to hold gold {asked:.0%} of the time; fitted on {on['split']} ({on['n']} examples){own}:"
+    head = f"Conformal sets ({asked:.0%} to hold gold), fitted on {on['split']} ({on['n']} examples){own}:"
     rows = [["", "hold gold", "95% interval", "labels a set"]]
     for name, part in {"all": sets, **sets["slices"]}.items():
         coverage, size = (part["metrics"][f"conformal_{of}"] for of in ("coverage", "size"))
@@ -141,7 +141,13 @@ def _methods(scores: Mapping[str, Any]) -> list[str]:
     for name, entry in scores["metrics"].items():
         if "method" in entry:
             by_method.setdefault(entry["method"], []).append(name)
-    return [f"Intervals of {', '.join(names)}: {method}." for method, names in by_method.items()]
+    none = "no interval: "
+    return [
+        f"No interval of {', '.join(names)}: {method.removeprefix(none)}."
+        if method.startswith(none)
+        else f"Intervals of {', '.join(names)}: {method}."
+        for method, names in by_method.items()
+    ]
 
 
 def _value(entry: Mapping[str, Any]) -> str:

@@ -60,7 +60,7 @@ class Metric:
         none, the value is NaN, which scores.json has as None with a note.
     exact: the value on a table where that of summed columns is but near it.
     missing: of a metric that needs scores, Table → how many examples lack those that it needs.
-    resampled: whether its interval may be had from resampling; of a maximum or a sum of many gaps it does not cover.
+    no_interval: why it is not resampled, in words, where it is not.
     whole_only: of the whole set alone, no slice: it would be noise there, or cost too much of everybody's time.
     """
 
@@ -78,7 +78,7 @@ class Metric:
     count: Callable[[Any], int] = len
     exact: Callable[[Any], float] | None = None
     missing: Callable[[Any], int] = unscored
-    resampled: bool = True
+    no_interval: str = ""
     whole_only: bool = False
 
     def lacking(self, table: Table) -> int:

@@ -62,7 +62,7 @@ METRICS = (
         _columns,
         _value,
         _extras,
-        resampled=False,
+        no_interval="resampling would only add to it",
         whole_only=True,
     ),
 )

@@ -54,7 +54,7 @@ METRICS = (
         about="answers",
         count=answers,
         missing=unsure,
-        resampled=False,
+        no_interval="resampling would only add to it",
         whole_only=True,
     ),
 )

@@ -99,7 +99,7 @@ def test_coverage_and_size_stand_by_slice_with_intervals_and_fall_on_another_dom
     assert "conformal" not in row["variants"]
     assert "conformal_coverage" not in row["metrics"]
     said_so = render(row)
-    assert "Conformal sets, to hold gold 90% of the time; fitted on dev (300 examples):" in said_so
+    assert "Conformal sets (90% to hold gold), fitted on dev (300 examples):" in said_so
     assert said_so.count("domain=away") == 2
 
 

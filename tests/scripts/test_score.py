@@ -88,7 +88,7 @@ def test_the_table_can_be_read_without_knowing_the_file_format(
         "accuracy                     0.750  0.301 to 0.954",
         "negation=in scope",
         "which is this very data: not held out",
-        "Intervals of accuracy: Wilson 95%.",
+        "Intervals of accuracy, accuracy_at_80, accuracy_at_90, accuracy_at_95: Wilson 95%.",
     ):
         assert words in shown
     assert max(map(len, shown.splitlines())) <= 110
