@@ -178,8 +178,12 @@ def tabulate_tags(card: Card, gold: Sequence[Example], predictions: Sequence[Pre
 
 
 def _same(one: Answered, other: Answered) -> bool:
-    """Whether the same entities were found in two sentences: the same words as the same types, in the same order."""
-    return _named(one) == _named(other)
+    """Whether the same entities were found in two sentences: the same words as the same types, in the same order.
+
+    Of sentences with as many words the same places do: in small letters, or under another name, it is still the entity.
+    """
+    tags = (one[1].answer, other[1].answer)
+    return _named(one) == _named(other) or (len(tags[0]) == len(tags[1]) and strict(tags[0]) == strict(tags[1]))
 
 
 def _named(answered: Answered) -> list[tuple[tuple[str, ...], str]]:

@@ -10,7 +10,6 @@ Only gold and predictions are read, so it works for baselines and for anybody's 
 """
 
 import json as jsons
-from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -44,7 +43,7 @@ def run(options: Options) -> int:
     if card.kind == "lm":
         raise Refused(f"{folder}: a language model answers nothing that could be wrong; weak spots are of other tasks")
     names = [options.data] if options.data else _answered(folder)
-    found: dict[str, Mapping[str, Any]] = {}
+    found: dict[str, dict[str, Any]] = {}
     for name in names:
         gold, predictions = read_data(folder, name, card)
         spots = weak_spots(card, gold, tabulate(card, gold, predictions), depth=options.depth)
