@@ -9,6 +9,7 @@ Every number that a lesson prints is computed when it is asked for, in NumPy, an
 """
 
 import json
+import sys
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -36,6 +37,7 @@ def run(options: Options) -> int:
     lesson = find(options.name)
     if options.picture:
         draw(lesson, options.picture)
+        print(f"heldout lesson: picture in {options.picture}", file=sys.stderr)
     print(json.dumps(plain(lesson.values()), indent=2, ensure_ascii=False) if options.json else _page(lesson))
     return 0
 

@@ -79,7 +79,8 @@ def show() -> str:
     found = values()["ex23.2"]
     cosines = table(["pair", "cosine"], found["all_cosines"].items())
     landed = f"king − man + woman = {found['analogy']}, nearest first: {', '.join(found['ranking'])}"
-    turned = table(["largest change of an inner product", ""], rotated().items(), digits=12)
+    changes = [[name.replace("_", " "), change] for name, change in rotated().items()]
+    turned = table(["largest change of an inner product", ""], changes, digits=12)
     return "\n\n".join([cosines, landed, turned])
 
 
@@ -91,7 +92,7 @@ def picture(axes: "Axes") -> None:
     for man, woman in (("man", "woman"), ("king", "queen")):
         start, end = VECTORS[man], VECTORS[woman]
         axes.annotate("", (end[1], end[3]), (start[1], start[3]), arrowprops={"arrowstyle": "->"})
-    axes.set(xlabel="second coordinate", ylabel="fourth coordinate", xlim=(0.65, 1.0))
+    axes.set(xlabel="second coordinate", ylabel="fourth coordinate", xlim=(0.65, 1.0), ylim=(0, 1))
 
 
 LESSON = Lesson(

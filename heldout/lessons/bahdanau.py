@@ -126,8 +126,8 @@ LESSON = Lesson(
     answers="""\
 What is the bottleneck? A fixed vector must hold the whole source for every later step; attention lets each step look up
 the state it needs, and the weights find the diagonal that copying asks for.
-Is it a theorem that a fixed vector fails? No: it learns too, only slower (0.74 of the symbols against 0.96 after 200 steps here), and
-with more steps or a wider state it gets better. It is a matter of capacity and of training.
+Is it a theorem that a fixed vector fails? No: it learns too, only slower (0.74 of the symbols against 0.96 after 200
+steps here). It is a matter of capacity and of training.
 Do the weights sit on the state of the very symbol? Nearly: h_j has read what stands before it as well, so a state
 beside it holds the symbol too.""",
 )

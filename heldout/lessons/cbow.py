@@ -11,7 +11,8 @@ import numpy as np
 
 from heldout.lessons._contract import Floats, Lesson, Values, table
 from heldout.lessons._pictures import bars
-from heldout.lessons.skip_gram import MAN, softmax, toy_tables
+from heldout.lessons.skip_gram import softmax
+from heldout.lessons.skip_gram_objective import MAN, toy_tables
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -1,7 +1,7 @@
 """GloVe: word vectors from a table of co-occurrence counts (Pennington, Socher and Manning 2014).
 
-L = Σ_{X_ij > 0} h(X_ij) (v_i · u_j + b_i + c_j − log X_ij)²,  h(x) = min(1, (x / x_max)^α). With h ≡ 1, every entry
-fitted and no biases, it is the best low-rank fit of log X, which is its truncated SVD; the weights h destroy that.
+L = Σ_{X_ij > 0} h(X_ij) (v_i · u_j + b_i + c_j − log X_ij)²,  h(x) = min(1, (x / x_max)^α). What it keeps are ratios:
+P(solid | ice) / P(solid | steam) is large, of gas small, of water near 1.
 """
 
 from dataclasses import dataclass
@@ -20,8 +20,6 @@ if TYPE_CHECKING:
 WORDS = ("gas", "ice", "solid", "steam", "water")
 #: Exercise 23.8's symmetric counts, in the order of WORDS.
 X: Floats = np.array([[0.0, 1, 1, 9, 3], [1, 0, 9, 3, 5], [1, 9, 0, 1, 3], [9, 3, 1, 0, 5], [3, 5, 3, 5, 0]])
-#: A table without zeros, for the special case that an SVD solves.
-FULL: Floats = np.array([[40.0, 12, 3, 1], [12, 30, 6, 2], [3, 6, 50, 9], [1, 2, 9, 20]])
 PAIRS = ("ice-solid", "steam-solid", "ice-gas", "steam-gas")
 
 
@@ -84,22 +82,14 @@ def asymmetry(p: Parameters) -> dict[str, float]:
     return {pair: cosine(*(rows[word] for word in pair.split("-"))) for pair in PAIRS}
 
 
-def low_rank(matrix: Floats, rank: int) -> Floats:
-    """The nearest matrix of that rank: the truncated SVD (Eckart and Young 1936)."""
-    left, singular, right = np.linalg.svd(matrix)
-    return np.asarray((left[:, :rank] * singular[:rank]) @ right[:rank])
-
-
 def values() -> Values:
-    """Ratios, weights, the trained vectors of exercise 23.8, and the special case of the SVD."""
+    """Ratios, weights, the trained vectors of exercise 23.8."""
     share = X / X.sum(axis=1, keepdims=True)
     gas, ice, solid = range(3)
     p = {w: {t: share[WORDS.index(w), WORDS.index(t)] for t in ("solid", "gas", "water")} for w in ("ice", "steam")}
     begun = start(26)
     trained, curve = train(X, begun)
     nothing = Parameters(np.zeros((5, 3)), np.zeros((5, 3)), np.zeros(5), np.zeros(5))
-    logs = np.log(FULL)
-    tails = {str(rank): ((logs - low_rank(logs, rank)) ** 2).sum() for rank in (1, 2, 3, 4)}
     return {
         "ch.glove.weight": {
             "xmax100": {str(x): weight(x) for x in (1, 10, 50, 99, 100, 150)},
@@ -108,13 +98,6 @@ def values() -> Values:
         },
         # Of 6 billion words, as the chapter quotes them; these cannot be computed here.
         "ch.glove.ratios_text": {"solid": 8.9, "gas": 0.085, "water": 1.36},
-        "ch.glove.svd": {
-            "singular_values": np.linalg.svd(logs)[1],
-            "loss_rank": {rank: tails[rank] for rank in "123"},
-            "best_rank2": low_rank(logs, 2),
-            "loss_rank4": tails["4"],
-            "weighted_loss_of_svd_rank2": (weight(FULL, 20) * (low_rank(logs, 2) - logs) ** 2).sum(),
-        },
         "ex23.8a": {
             **{"X": X, "row_sums": dict(zip(WORDS, X.sum(axis=1), strict=True)), "total": X.sum()},
             **{"positive_pairs": int((X > 0).sum()), "p_ice": p["ice"], "p_steam": p["steam"]},
@@ -134,9 +117,9 @@ def values() -> Values:
 
 
 def show() -> str:
-    """Ratios of the toy counts beside the chapter's; the loss; the cosines; the SVD's rank by rank."""
+    """Ratios of the toy counts beside the chapter's; the loss; the cosines."""
     found = values()
-    a, b, svd = found["ex23.8a"], found["ex23.8b"], found["ch.glove.svd"]
+    a, b = found["ex23.8a"], found["ex23.8b"]
     words = ("solid", "gas", "water")
     rows = [[w, a["p_ice"][w], a["p_steam"][w], a[f"ratio_{w}"], found["ch.glove.ratios_text"][w]] for w in words]
     ratios = table(["word", "P(word | ice)", "P(word | steam)", "ratio", "the chapter's, 6B words"], rows)
@@ -145,8 +128,7 @@ def show() -> str:
     )
     curve += f" 100 epochs, {b['final_seed26']:.8f} after 800"
     cosines = table(["pair", "cosine of v + u"], b["cosines_seed26"].items())
-    ranks = table(["rank of the fit of log X", "squared error"], svd["loss_rank"].items())
-    return "\n\n".join([ratios, curve, cosines, ranks])
+    return "\n\n".join([ratios, curve, cosines])
 
 
 def picture(axes: "Axes") -> None:
@@ -157,7 +139,7 @@ def picture(axes: "Axes") -> None:
 
 LESSON = Lesson(
     name="glove",
-    title="GloVe: ratios 9, 1/9 and 1 from a table of counts, and when an SVD would do",
+    title="GloVe: ratios 9, 1/9 and 1 from a table of counts, and vectors that keep them",
     where="chapter 23.4; exercise 23.8",
     values=values,
     show=show,

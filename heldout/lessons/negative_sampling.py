@@ -1,7 +1,7 @@
 """Negative sampling: tell a true pair from K drawn ones, instead of one word from all (Mikolov et al. 2013).
 
-loss = −log σ(u_o · v_c) − Σ_k log σ(−u_k · v_c). It is another objective than the softmax: with free scores its
-optimum is log(P(o | c) / P_n(o)) − log K, which is PMI − log K for unigram noise (Levy and Goldberg 2014).
+loss = −log σ(u_o · v_c) − Σ_k log σ(−u_k · v_c), the K words drawn from P_n(w) ∝ f(w)^(3/4). K + 1 scores a pair
+instead of |V|; another objective than the softmax (see lesson shifted-pmi), not an approximation of it.
 """
 
 from collections.abc import Sequence
@@ -11,15 +11,12 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from heldout.lessons._contract import Floats, Lesson, Values, table
-from heldout.lessons._pictures import heat
+from heldout.lessons._pictures import curves
 from heldout.lessons.one_hot import E_IN, WORDS
 from heldout.lessons.skip_gram import E_OUT
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
-
-#: Pairs counted, rows o, columns c.
-COUNTS: Floats = np.array([[10.0, 4, 1], [4, 6, 5], [1, 5, 14]])
 
 
 def sigmoid(x: ArrayLike) -> Floats:
@@ -46,29 +43,6 @@ def noise(counts: ArrayLike, power: float = 0.75) -> Floats:
     return np.asarray(raised / raised.sum())
 
 
-def optimum(counts: Floats, drawn: Floats, negatives: int) -> Floats:
-    """The best free scores, shape of counts (rows o): log(P(o | c) / P_n(o)) − log K; −∞ where a pair never occurs."""
-    with np.errstate(divide="ignore"):
-        return np.asarray(np.log(counts / counts.sum(axis=0) / drawn[:, None]) - np.log(negatives))
-
-
-def expected_loss(scores: Floats, counts: Floats, drawn: Floats, negatives: int) -> float:
-    """The mean loss a pair when pairs come as counted and negatives from ``drawn``; scores may be −∞ at no pairs."""
-    pair = counts / counts.sum()
-    positive = np.logaddexp(0, -scores, where=pair > 0, out=np.zeros_like(scores))
-    negative = np.logaddexp(0, scores)
-    return float((pair * positive).sum() + negatives * (drawn[:, None] * pair.sum(axis=0) * negative).sum())
-
-
-def fit_scores(counts: Floats, drawn: Floats, negatives: int, steps: int = 4000) -> Floats:
-    """Free scores by gradient descent on the expected loss; a step of 4 / (a + b) a cell, its curvature's bound."""
-    true, false = counts / counts.sum(), negatives * drawn[:, None] * counts.sum(axis=0) / counts.sum()
-    scores = np.zeros_like(counts)
-    for _ in range(steps):
-        scores -= 4 / (true + false) * ((true + false) * sigmoid(scores) - true)
-    return scores
-
-
 def sampled(context: str, negatives: Sequence[str]) -> tuple[float, Floats]:
     """The loss and its gradient by v for the centre 'cat' of the lesson's tables."""
     loss, by_v, _ = sampled_loss(E_IN[1], E_OUT[[WORDS.index(word) for word in (context, *negatives)]])
@@ -76,11 +50,9 @@ def sampled(context: str, negatives: Sequence[str]) -> tuple[float, Floats]:
 
 
 def values() -> Values:
-    """The sampled loss, the noise, and the scores that training finds."""
+    """The sampled loss and the noise."""
     two, grad = sampled("drinks", ["the", "milk"])
-    unigram, power = COUNTS.sum(axis=1) / COUNTS.sum(), noise(COUNTS.sum(axis=1))
     p = sigmoid(E_OUT @ E_IN[1])
-    best = optimum(COUNTS, unigram, 5)
     return {
         "lesson.negsampling": {
             "cat_drinks_neg_the_milk": two,
@@ -94,37 +66,30 @@ def values() -> Values:
             "raw": noise([1, 16, 81], power=1),
             "cost_scores": {f"K{k}": 1 + k for k in (5, 20)},
         },
-        "ch.pmi.optimum": {
-            "pmi": optimum(COUNTS, unigram, 1),
-            **{f"unigram_K{k}": fit_scores(COUNTS, unigram, k) for k in (1, 5)},
-            "noise34": power,
-            "f34_K5": fit_scores(COUNTS, power, 5),
-            "loss_at_optimum_unigram_K5": expected_loss(best, COUNTS, unigram, 5),
-            "loss_at_zero_K5": expected_loss(np.zeros((3, 3)), COUNTS, unigram, 5),
-        },
     }
 
 
 def show() -> str:
-    """The sampled loss; the fitted scores beside PMI − log K."""
+    """The sampled loss; the noise; the scores a pair."""
     found = values()
-    loss, pmi = found["lesson.negsampling"], found["ch.pmi.optimum"]
+    loss = found["lesson.negsampling"]
     told = table(["context of cat", "σ(u · v)"], zip(WORDS, loss["sigmoids"], strict=True), digits=6)
     said = f"they sum to {loss['sigmoid_sum']:.4f}, not to 1; loss of cat, drinks with negatives the, milk: "
-    rows = [[o, c, pmi["pmi"][o, c], pmi["unigram_K5"][o, c], pmi["f34_K5"][o, c]] for o in range(3) for c in range(3)]
-    head = ["o", "c", "PMI", "fitted, K = 5, unigram noise", "fitted, K = 5, f^0.75"]
-    return f"{told}\n{said}{loss['cat_drinks_neg_the_milk']:.6f}\n\n{table(head, rows)}\nlog 5 = {np.log(5):.4f}"
+    counts = (1, 16, 81)
+    drawn = table(["count", "share", "drawn as noise"], zip(counts, noise(counts, 1), noise(counts), strict=True))
+    return f"{told}\n{said}{loss['cat_drinks_neg_the_milk']:.6f}\n\n{drawn}"
 
 
 def picture(axes: "Axes") -> None:
-    """The fitted scores, K = 1: the PMI of each pair."""
-    heat(axes, values()["ch.pmi.optimum"]["unigram_K1"], ["o = 0", "o = 1", "o = 2"], ["c = 0", "c = 1", "c = 2"])
-    axes.set_title("fitted scores, K = 1: PMI(o, c)")
+    """How often a word is drawn as noise by how often it occurs."""
+    share = np.linspace(0.01, 0.99, 99)
+    lines = {f"f^{power:g}": (share, [noise([x, 1 - x], power)[0] for x in share]) for power in (1, 0.75, 0)}
+    curves(axes, lines, x="share of one of two words", y="drawn as noise")
 
 
 LESSON = Lesson(
     name="negative-sampling",
-    title="negative sampling is another objective: its best scores are PMI − log K",
+    title="negative sampling: a true pair against K drawn ones, another objective than the softmax",
     where="lesson 5; chapter 23.3",
     values=values,
     show=show,
@@ -132,9 +97,8 @@ LESSON = Lesson(
     answers="""\
 Is it an approximation of the softmax? No: its sigmoids are K + 1 yes-or-no questions and sum to no probability
 (2.4621 here).
-What does the 3/4 power do to the optimum? It puts P_n(o) in place of P(o), so 'PMI − log K' holds for unigram noise
-only.
-Must a negative be drawn anew when it equals the true context? The formula says no. With such a rule the noise depends
-on o, and the optimum is no longer PMI − log K.
+What does the 3/4 power do? It draws frequent words less often than they occur and rare ones more often; it was found by
+trying.
+What does a pair cost? K + 1 scores: 6 for K = 5, 21 for K = 20, whatever the size of the vocabulary.
 (The displayed formula of the lesson's section 5 is missing from its file; this is the chapter's.)""",
 )

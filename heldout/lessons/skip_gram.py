@@ -20,7 +20,6 @@ if TYPE_CHECKING:
 
 #: The output table of the lesson's worked step, a row a word.
 E_OUT: Floats = np.array([[0.0, 0.0], [1.0, 0.0], [0.0, 1.0], [1.0, 1.0]])
-MAN = ["the", "man", "loves", "his", "son"]
 
 
 def softmax(scores: NDArray[np.floating], axis: int = -1) -> Floats:
@@ -65,25 +64,6 @@ def step(e_in: Floats, e_out: Floats, center: int, context: int, rate: float) ->
     return Step(logits, p, float(-np.log(p[context])), grad_logits, grad_v, grad_out, new_in, new_out)
 
 
-def toy_tables(words: int = 5) -> tuple[Floats, Floats]:
-    """V and U of shape (words, 3), made by a rule so that a gradient can be checked by hand."""
-    i, k = np.arange(words)[:, None], np.arange(3)
-    return ((3 * i + 2 * k) % 5 - 2) / 4, ((2 * i + 5 * k + 1) % 7 - 3) / 5
-
-
-def gradients(v: Floats, u: Floats, context: int) -> tuple[Floats, Floats]:
-    """d log P(context | v) by v and by the table u: u_o − Σ P_i u_i, and (y − p) v."""
-    missing = np.eye(len(u))[context] - softmax(u @ v)
-    return missing @ u, np.outer(missing, v)
-
-
-def objective(words: Sequence[str], v: Floats, u: Floats, window: int) -> float:
-    """The summed log P(context | centre) of a sentence of distinct words, over its number of centres."""
-    ids = {word: row for row, word in enumerate(words)}
-    logs = np.log(softmax(v @ u.T))
-    return float(sum(logs[ids[c], ids[o]] for c, o in pairs(words, window)) / len(words))
-
-
 def worked() -> tuple[Step, Step]:
     """The lesson's step, cat → drinks at a rate of 0.1, and the one after it."""
     cat, drinks = WORDS.index("cat"), WORDS.index("drinks")
@@ -106,12 +86,8 @@ def printed() -> str:
 
 
 def values() -> Values:
-    """The worked step, its pairs, the gradient and the objective on the tables made by a rule."""
+    """The worked step and its pairs."""
     before, after = worked()
-    v, u = toy_tables()
-    loves, p = v[2], softmax(u @ v[2])
-    by_v, by_u = gradients(loves, u, MAN.index("the"))
-    joint = [np.log(p[MAN.index(word)]) for center, word in pairs(MAN, 2) if center == "loves"]
     cat_pairs = pairs(WORDS, 1)
     return {
         "lesson.step": {
@@ -121,30 +97,19 @@ def values() -> Values:
             **{"loss_after": after.loss, "stdout": printed()},
         },
         "lesson.pairs": {"cat": [p for p in cat_pairs if p[0] == "cat"], "all": cat_pairs, "count": len(cat_pairs)},
-        "ch.softmax.grad": {
-            **{"tables": {"V": v, "U": u}, "P": p, "grad_v_the": by_v, "grad_U_the": by_u},
-            "expected_gradient": sum(p[word] * gradients(loves, u, word)[0] for word in range(5)),
-            "logodds_the_man": (u[0] - u[1]) @ loves,
-        },
-        "ch.skipgram.objective": {
-            **{"context_of_loves": [o for c, o in pairs(MAN, 2) if c == "loves"], "log_joint": sum(joint)},
-            **{f"pairs_m{m}": len(pairs(MAN, m)) for m in (1, 2, 4)},
-            **{f"objective_m{m}": objective(MAN, v, u, m) for m in (1, 2)},
-        },
     }
 
 
 def show() -> str:
-    """The worked step and the objective."""
+    """The worked step."""
     before, after = worked()
     moved = table(
         ["context", "score", "p", "p − y", "p after"],
         zip(WORDS, before.logits, before.probabilities, before.grad_logits, after.probabilities, strict=True),
         digits=6,
     )
-    toy = values()["ch.skipgram.objective"]
-    said = f"{' '.join(MAN)!r}: log P(context | loves) = {toy['log_joint']:.4f}; objective at window 2, a centre:"
-    return f"{printed()}\n\n{moved}\n\n{said} {toy['objective_m2']:.4f}"
+    said = "pairs at window 1: " + ", ".join(f"{c} -> {o}" for c, o in pairs(WORDS, 1))
+    return f"{printed()}\n\n{moved}\n\n{said}"
 
 
 def picture(axes: "Axes") -> None:
@@ -156,7 +121,7 @@ def picture(axes: "Axes") -> None:
 LESSON = Lesson(
     name="skip-gram",
     title="one full-softmax skip-gram step, calculated whole: the loss goes from 2.006409 to 1.835051",
-    where="lesson 3 and 4; chapter 23.2",
+    where="lesson 3 and 4",
     values=values,
     show=show,
     picture=picture,
@@ -164,7 +129,5 @@ LESSON = Lesson(
 Why are both gradients computed before a table moves? They belong to one forward pass; moving the centre first gives
 1.841598 instead of 1.835051.
 Which rows move? The centre's in E_in, and all of E_out: every word is in the softmax's sum.
-Does the lower loss show that the vectors are useful? No: it is one pair, one step.
-What does the objective divide by? The chapter's skip-gram objective by the T centres, not by the number of pairs;
-its CBOW objective is a plain sum.""",
+Does the lower loss show that the vectors are useful? No: it is one pair, one step.""",
 )

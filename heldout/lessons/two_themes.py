@@ -14,8 +14,9 @@ import numpy as np
 
 from heldout.lessons._contract import Floats, Lesson, Values, table
 from heldout.lessons._pictures import curves
-from heldout.lessons.negative_sampling import expected_loss, noise, optimum, sigmoid
+from heldout.lessons.negative_sampling import noise, sigmoid
 from heldout.lessons.one_hot import cosine
+from heldout.lessons.shifted_pmi import expected_loss, optimum
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

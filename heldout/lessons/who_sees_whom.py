@@ -106,9 +106,8 @@ def show() -> str:
         )
         for name, m in MODELS.items()
     ]
-    meet = table(
-        ["model", "mixed difference of output 3 by inputs 1 and 5"], [[n, joint(m, x)] for n, m in MODELS.items()]
-    )
+    met = [[name, joint(model, x)] for name, model in MODELS.items()]
+    meet = table(["model", "mixed difference of output 3 by inputs 1 and 5"], met, digits=6)
     return "\n\n".join([*tables, meet])
 
 
