@@ -61,17 +61,32 @@ def _round_step(step: float) -> float:
 
 def whisker(value: Bounded, span: Scale, kind: str, words: str, *, zero: bool = False) -> Markup:
     """One track: grid, interval as a line, value as a mark whose shape and colour tell the kind of system."""
-    middle, low, high = value
+    return track([(value, kind)], span, words, zero=zero)
+
+
+def track(values: Sequence[tuple[Bounded, str]], span: Scale, words: str, *, zero: bool = False) -> Markup:
+    """One track with several values and the kinds of their systems; later ones are drawn over earlier ones."""
     parts = [_grid(tick, span, "zero" if zero and tick == 0 else "grid") for tick in span.ticks]
+    parts += [_value(value, kind, span) for value, kind in values]
+    return Markup('<svg class="track" height="{}" role="img" aria-label="{}">{}</svg>').format(
+        TRACK, words, Markup("").join(parts)
+    )
+
+
+def _value(value: Bounded, kind: str, span: Scale) -> Markup:
+    parts, (middle, low, high) = [], value
     if low is not None and high is not None:
         y, a, b = TRACK // 2, span.at(low), span.at(high)
         parts.append(Markup('<line class="span {}" x1="{}%" x2="{}%" y1="{}" y2="{}"/>').format(kind, a, b, y, y))
     if middle is not None:
         shape = Markup('<svg x="{}%" y="{}" overflow="visible">{}</svg>')
         parts.append(shape.format(span.at(middle), TRACK // 2, mark(kind)))
-    return Markup('<svg class="track" height="{}" role="img" aria-label="{}">{}</svg>').format(
-        TRACK, words, Markup("").join(parts)
-    )
+    return Markup("").join(parts)
+
+
+def key(kind: str) -> Markup:
+    """The mark of a kind of system in a line of words."""
+    return Markup('<svg class="key" viewBox="-8 -8 16 16" aria-hidden="true">{}</svg>').format(mark(kind))
 
 
 def mark(kind: str) -> Markup:

@@ -71,14 +71,17 @@ class Group:
 
 @dataclass(frozen=True)
 class Line:
-    """One row of a picture: a name, its track, and its numbers in words; and the same of a second column."""
+    """One row of a picture: a name, its track, and its numbers in words; how many it is of, badges, and the same of a
+    second column.
+    """
 
     name: str
     track: Markup
     value: str
     interval: str
-    beside: "Line | None" = None
+    n: str = ""
     badges: tuple[str, ...] = ()
+    beside: "Line | None" = None
 
 
 @dataclass(frozen=True)
@@ -92,7 +95,10 @@ class Lines:
 
 @dataclass(frozen=True)
 class Picture:
-    """Values with their intervals in rows on one scale (a forest plot), with the scale's labels below."""
+    """Values with their intervals in rows on one scale (a forest plot), with the scale's labels below.
+
+    ``beside`` is the axis of a second column; ``heads`` then name both. ``words`` say what it is to who cannot see it.
+    """
 
     template: ClassVar[str] = "picture.html.j2"
     groups: tuple[Lines, ...]

@@ -20,25 +20,36 @@
     });
   }
 
-  function turn() {
-    show(wanted());
-    const place = location.hash && document.getElementById(decodeURIComponent(location.hash.slice(1)));
-    if (place && panels.includes(place)) {
-      // The head of the page stays in sight; the keyboard goes on inside the panel.
-      place.focus({ preventScroll: true });
-      const top = document.getElementById("tabs").getBoundingClientRect().top;
-      if (top <= 0) document.querySelector("nav").nextElementSibling.scrollIntoView();
-    }
+  // A link to a tab turns to it without a jump: the head of the page stays where it is.
+  function turn(event) {
+    const k = links.indexOf(event.target.closest("a"));
+    if (k < 0 || event.ctrlKey || event.metaKey || event.shiftKey) return;
+    event.preventDefault();
+    if (location.hash !== links[k].hash) history.pushState(null, "", links[k].hash);
+    show(k);
+    const nav = document.querySelector("nav");
+    if (nav.getBoundingClientRect().top <= 0) scrollTo(0, document.querySelector("header").offsetHeight);
+    // The keyboard goes on inside the panel.
+    panels[k].focus({ preventScroll: true });
+  }
+
+  function address() {
+    const which = wanted();
+    show(which);
+    if (location.hash === links[which].hash) scrollTo(0, 0);
   }
 
   panels.forEach((panel, k) => panel.addEventListener("beforematch", () => show(k)));
-  window.addEventListener("hashchange", turn);
+  document.querySelectorAll("#tabs a").forEach((link) => link.addEventListener("click", turn));
+  window.addEventListener("popstate", address);
+  window.addEventListener("load", address);
   // All of it is printed: every tab, and what is folded too.
   window.addEventListener("beforeprint", () => {
     panels.forEach((panel) => panel.removeAttribute("hidden"));
     document.querySelectorAll("details").forEach((part) => { part.open = true; });
   });
   window.addEventListener("afterprint", () => show(wanted()));
+  document.body.classList.add("tabbed");
   show(wanted());
 })();
 

@@ -8,6 +8,7 @@ positive is better, also where a lower value is.
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from statistics import stdev
 
 from heldout.eval.report.wording import (
     TOO_FEW,
@@ -100,6 +101,14 @@ def slice_gap(
     if high < 0:
         return f"{text}: it loses {amount(metric, value)} there ({span})."
     return f"{text}: a difference of {amount(metric, value)} ({span}), no more than chance could give."
+
+
+def weakest(name: str, inside: Bounded, n: int, whole: float, metric: str) -> str:
+    """The slice where the main metric is worst, which is told only where its interval leaves out that of the whole."""
+    return (
+        f"It is weakest on the slice “{name}” (n = {count(n)}): {told(metric, inside)}, against "
+        f"{measure(metric, whole)} on all."
+    )
 
 
 def drops(first: str, changes: Mapping[str, Bounded], metric: str) -> str:
@@ -235,7 +244,7 @@ def overlap(data: str, counts: tuple[int, int, int], metric: str, without: float
 def seeds(data: str, metric: str, values: Sequence[float], shown: str) -> str:
     """How far several seeds lie apart; the rest of the page shows one of them."""
     mean = sum(values) / len(values)
-    spread = f"{measure(metric, min(values))} to {measure(metric, max(values))}"
+    spread = f"sd {amount(metric, stdev(values))}, {measure(metric, min(values))} to {measure(metric, max(values))}"
     where = f"over {len(values)} seeds the {title(metric)} on {data} averages {measure(metric, mean)} ({spread})"
     return f"{where[0].upper()}{where[1:]}; everything else here is {shown}."
 

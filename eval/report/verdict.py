@@ -1,6 +1,7 @@
 """The verdict: picks the numbers of each sentence from the records, in the order in which a reader needs them."""
 
 from collections.abc import Iterator
+from dataclasses import dataclass
 
 from heldout.eval.metrics import find
 from heldout.eval.permuted import OPENING
@@ -10,6 +11,7 @@ from heldout.eval.report.comparisons import Comparisons
 from heldout.eval.report.coverage import cut_texts
 from heldout.eval.report.inputs import DataSet, Inputs, System
 from heldout.eval.report.kinds import view_of, words_of
+from heldout.eval.report.tables import metric_of, slice_name
 from heldout.eval.report.wording import Bounded, advantage, bounded, listed
 from heldout.eval.statistics import FEW
 from heldout.fits import spoken
@@ -25,10 +27,33 @@ SLICE_WORDS = {
 CONFIDENCE = 0.9
 
 
+@dataclass(frozen=True)
+class Told:
+    """The sentences that answer one question of a reader."""
+
+    heading: str
+    sentences: tuple[str, ...]
+
+
+def verdict_groups(inputs: Inputs, found: Comparisons) -> tuple[Told, ...]:
+    """The verdict by question, 'how good is it' first and what to bear in mind last; no sentence is empty."""
+    parts = {
+        "How good is it?": (_how_good,),
+        "Against what?": (_against,),
+        "Where does it break?": (_of_kind, _where),
+        "Can its confidence be trusted?": (_trust,),
+        "To bear in mind": (_limits,),
+    }
+    told = {
+        heading: tuple(said for part in made for said in part(inputs, found) if said) for heading, made in parts.items()
+    }
+    *first, last = (Told(heading, sentences) for heading, sentences in told.items())
+    return (*(group for group in first if group.sentences), last)
+
+
 def verdict(inputs: Inputs, found: Comparisons) -> list[str]:
-    """The sentences of the verdict, the answer to 'how good is it' first; none is empty."""
-    parts = (_how_good, _against, _of_kind, _where, _trust, _limits)
-    return [sentence for part in parts for sentence in part(inputs, found) if sentence]
+    """The sentences of the verdict in their order."""
+    return [sentence for group in verdict_groups(inputs, found) for sentence in group.sentences]
 
 
 def banners(inputs: Inputs) -> list[str]:
@@ -112,7 +137,34 @@ def _where(inputs: Inputs, found: Comparisons) -> Iterator[str]:
         few = inside in SLICE_WORDS and min(n, m) < FEW
         if words and not few and a is not None and b is not None:
             yield sentences.slice_gap(words[0], (a, n), (b, m), metric, _better(metric, gap), words[1])
+    yield _weakest(inputs)
     yield sentences.drops(first, {data: _better(metric, drop) for data, drop in found.drops.items()}, metric)
+
+
+def _weakest(inputs: Inputs) -> str:
+    """The worst slice of the first test set, of those that are no part of it by chance: not few, and its interval apart
+    from that of the whole. Slices that read another metric are not comparable and left out.
+    """
+    scores, metric = inputs.main.scores.get(inputs.tests[0].name, {}), inputs.metric
+    higher = find(metric).higher_is_better
+    whole = bounded(scores.get("metrics", {}).get(metric))
+    parts = scores.get("slices", {})
+    found = {
+        key: value
+        for key, part in parts.items()
+        if metric_of(inputs, scores, key) == metric and part.get("n", 0) >= FEW
+        if (value := bounded(part.get("metrics", {}).get(metric)))[0] is not None
+    }
+    if not found or whole[0] is None:
+        return ""
+    key = min(found, key=lambda key: (found[key][0] or 0.0) * (1 if higher else -1))
+    apart = _below(found[key], whole) if higher else _below(whole, found[key])
+    return sentences.weakest(slice_name(key), found[key], int(parts[key]["n"]), whole[0], metric) if apart else ""
+
+
+def _below(first: Bounded, second: Bounded) -> bool:
+    """Whether an interval ends before another begins."""
+    return first[2] is not None and second[1] is not None and first[2] < second[1]
 
 
 def _trust(inputs: Inputs, found: Comparisons) -> Iterator[str]:

@@ -3,24 +3,24 @@
 from dataclasses import dataclass
 from typing import ClassVar
 
-from heldout.eval.report.pictures import overview
-from heldout.eval.report.pieces import Picture, Section
+from heldout.eval.report.pieces import Section
+from heldout.eval.report.summary_table import Summary, summary
 from heldout.eval.report.tabs import Report, Tab
-from heldout.eval.report.verdict import verdict
+from heldout.eval.report.verdict import Told, verdict_groups
 
 
 @dataclass(frozen=True)
 class Overview:
-    """The verdict, its first sentence in large, beside the main metric of every system on every test set."""
+    """The verdict by question, its first sentence in large, beside the main metric on every test set."""
 
     template: ClassVar[str] = "overview.html.j2"
-    verdict: tuple[str, ...]
-    picture: Picture
+    groups: tuple[Told, ...]
+    summary: Summary
 
 
 def _sections(report: Report) -> list[Section]:
     inputs, found = report.inputs, report.found
-    return [Section("", (Overview(tuple(verdict(inputs, found)), overview(inputs, found.best)),))]
+    return [Section("", (Overview(verdict_groups(inputs, found), summary(inputs, found.best)),))]
 
 
 TAB = Tab("Overview", 0, _sections)

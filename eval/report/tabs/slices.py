@@ -1,8 +1,8 @@
-"""The tab of slices: the main metric of every system on every part of every test set, and all metrics of the whole."""
+"""The tab of slices: a forest plot of all of them, and the numbers of every system on every part of every test set."""
 
 from heldout.eval.report.inputs import Inputs
 from heldout.eval.report.kinds import words_of
-from heldout.eval.report.pictures import lift_picture
+from heldout.eval.report.pictures import forest
 from heldout.eval.report.pieces import Block, Group, Section
 from heldout.eval.report.tables import metrics_table, slice_table
 from heldout.eval.report.tabs import Report, Tab
@@ -13,9 +13,9 @@ from heldout.eval.score import DEV
 
 def _sections(report: Report) -> list[Section]:
     inputs, best = report.inputs, report.found.best.name if report.found.best else ""
-    lift = lift_picture(inputs, report.found)
-    sets = Section("", tuple(_sets(report, best)), _note(inputs, best))
-    return [sets, *([Section(f"Lift over {best}", (lift,))] if lift else [])]
+    picture = forest(inputs, report.found)
+    sets = Section("The numbers of every system", tuple(_sets(report, best)), _note(inputs, best))
+    return [*([Section("", (picture,))] if picture else []), sets]
 
 
 def _note(inputs: Inputs, best: str) -> str:
@@ -34,7 +34,7 @@ def _entities(inputs: Inputs) -> str:
 
 
 def _sets(report: Report, best: str) -> list[Group]:
-    """One group a set; dev is folded away, and what was fitted on a set stands as a badge beside its name."""
+    """One group a set, the first one open; what was fitted on a set stands as a badge beside its name."""
     inputs = report.inputs
     lifts = {(d, key): lift.difference for (other, d, key), lift in report.found.lifts.items() if other == best}
     data = {test.name: test for test in inputs.tests} | ({DEV: inputs.main.dev} if inputs.main.dev else {})
@@ -45,9 +45,8 @@ def _sets(report: Report, best: str) -> list[Group]:
         things = fitted_things(inputs.main, data[name]) if name in data else []
         badges = ("fitted on: " + listed(things) if things else "used for choices",) if name == DEV or things else ()
         slices = Block("", slice_table(inputs, name, lifts, best), caption=f"{title(inputs.metric)} on {name} by slice")
-        metrics = Block("", metrics_table(inputs, name), caption=f"all metrics on {name}")
-        whole = Group(f"All metrics on {name}", (metrics,), folded=True)
-        groups.append(Group(name, (slices, whole), folded=name == DEV, badges=badges))
+        metrics = Block("All metrics", metrics_table(inputs, name), caption=f"all metrics on {name}")
+        groups.append(Group(name, (slices, metrics), folded=True, badges=badges))
     return groups
 
 

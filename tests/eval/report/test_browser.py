@@ -51,11 +51,32 @@ def test_a_review_that_holds_a_script_is_shown_and_not_run(open_page):
     assert opened.page.locator("script").count() == 1 and opened.said == []
 
 
-def test_the_first_screen_has_title_verdict_and_picture(open_page):
-    opened = open_page()
-    for selector in ("h1", ".lead", ".overview .whiskers", ".mark.model"):
-        box = opened.page.locator(selector).first.bounding_box()
-        assert box["y"] + box["height"] < 900 and box["height"] > 5
+def test_the_overview_is_one_screen_of_verdict_and_table(open_page):
+    page = open_page(height=800).page
+    assert page.locator("#overview .summary tbody tr").count() == 3
+    for selector in ("h1", ".lead", ".overview", ".summary", ".mark.model", ".words li >> nth=-1"):
+        box = page.locator(selector).first.bounding_box()
+        assert box["y"] + box["height"] < 800 and box["height"] > 5, selector
+
+
+@pytest.mark.parametrize("width", [390, 1280])
+def test_each_row_of_a_forest_has_its_own_name_value_and_drawing(open_page, width):
+    """Names once slid a row up while values stayed: a grid that packs densely fills the empty corner of its head."""
+    page = open_page(width=width, tab="slices").page
+    rows = page.locator("#slices .whiskers .row:has(.name)")
+    assert rows.count() > 10
+    for row in rows.all():
+        name = row.locator(".name").evaluate("(node) => node.firstChild.data")
+        parts = row.locator(".name, .value, .track-cell").all()
+        assert len(parts) == 5
+        boxes = [part.bounding_box() for part in parts]
+        middles = [box["y"] + box["height"] / 2 for box in boxes]
+        assert abs(middles[0] - middles[1]) < 4 and (width < 500 or max(middles) - min(middles) < 4)
+        label = row.locator(".track").first.get_attribute("aria-label")
+        assert (
+            label.startswith(f"{name} on ")
+            and row.locator(".value").first.evaluate("(n) => n.firstChild.data.trim()") in label
+        )
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
