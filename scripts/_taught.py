@@ -12,10 +12,12 @@ from heldout.data.fitted import fingerprint, read_fitted, refusal
 from heldout.data.prepare import Prepared
 from heldout.errors import Refused
 from heldout.ledger import Ledger, read_ledger
-from heldout.runs import read_json, write_json
+from heldout.pretrain.frames import single
+from heldout.pretrain.model import fresh
+from heldout.pretrain.presets import config_of
+from heldout.runs import atomic, read_json, write_json
 from heldout.train.answers import Answers, read_answers
 from heldout.train.distil import Teacher
-from heldout.train.distil_options import DistilOptions
 from heldout.train.models import load_model, load_tokenizer, load_with_fresh_head
 from heldout.train.progress import say
 from heldout.train.students import make
@@ -55,9 +57,11 @@ def students(work: Work) -> dict[str, str]:
 
     Those of the teacher's layers are made once, in RUN/NAME; which layers is said, and noted.
     """
-    options: DistilOptions = work.options
+    options = work.options
     if options.student or work.run is None:
         return {"student": str(options.student)}
+    if options.preset:
+        return {"student": _fresh(work, work.run)}
     wanted = {"student": "finetuned" if options.layers_from == "both" else options.layers_from}
     if options.layers_from == "both":
         wanted["pretrained-student"] = "pretrained"
@@ -73,6 +77,23 @@ def students(work: Work) -> dict[str, str]:
             work.note(name, {"from": source.name, "layers": list(made.places), "taken": made.words, "weights": weights})
         work.accelerator.wait_for_everyone()
     return {name: str(work.out / name) for name in wanted}
+
+
+def _fresh(work: Work, run: Run) -> str:
+    """A student of fresh weights in RUN/student, with the teacher's tokenizer."""
+    folder, options = work.out / "student", work.options
+    if work.accelerator.is_main_process and "student" not in work.noted():
+        tokenizer = load_tokenizer(run.source, options.max_length)
+        frame, dropout = single(tokenizer), (0.1, 0.1)
+        model = fresh(
+            "mlm", config_of("mlm", options.preset, tokenizer, frame, options.max_length, dropout), options.seed
+        )
+        with atomic(folder) as temporary:
+            body.save_pretrained(temporary)
+            tokenizer.save_pretrained(temporary)
+        work.note("student", {"from": f"preset {options.preset}, fresh", "weights": weights_hash(folder)})
+    work.accelerator.wait_for_everyone()
+    return str(folder)
 
 
 def _loaded(work: Work, source: Source, origin: str) -> PreTrainedModel:

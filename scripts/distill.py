@@ -26,6 +26,7 @@ from heldout.eval import metrics
 from heldout.eval.summary import summary
 from heldout.ledger import read_ledger, write_ledger
 from heldout.options import REQUIRED, option, positional, to_json
+from heldout.pretrain.presets import Preset
 from heldout.records import Example, Prediction, read_card
 from heldout.runs import read_json, refuse_taken, write_json
 from heldout.scripts._fit import fit, without_tests
@@ -44,6 +45,7 @@ from heldout.train.teacher import Run, check_card, open_run
 class Options(PrepareOptions, DistilOptions):
     """What ``heldout distill`` takes."""
 
+    preset: Preset | None = option(None, "a student of fresh weights, of this size, with the teacher's tokenizer")
     task: str = positional(f"what the teacher knows: {', '.join(task_names())}")
     train: tuple[str, ...] = option(REQUIRED, "the examples to learn from; again for more", metavar="SOURCE")
     dev: str | None = option(None, "the split to choose on; carved from train where not given", metavar="SOURCE")
@@ -73,8 +75,8 @@ def run(options: Options) -> int:
     out = Path(options.out)
     if is_main_process():
         same_options(out, options) if options.resume else refuse_taken(out)
-    if not options.student and not options.layers:
-        raise Refused("give a student: --student MODEL, or --layers 3 for some of the teacher's own")
+    if sum(map(bool, (options.student, options.layers, options.preset))) != 1:
+        raise Refused("give one student: --student MODEL, --layers 3 for some of the teacher's own, or --preset mini")
     load_task(options.task)
     points = [(point, replace(options, **point)) for point in grid(options.sweep)]
     taught = open_run(Path(options.teacher), options.task) if options.teacher else None

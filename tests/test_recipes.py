@@ -5,16 +5,18 @@ import pytest
 from heldout.data import task_names
 from heldout.data.prepare import parse_tests
 from heldout.options import parse
-from heldout.scripts import finetune, pretrain
+from heldout.scripts import distill, finetune, pretrain
 
 ALL = sorted((Path(__file__).parent.parent / "recipes").glob("*.toml"))
 PRETRAINING = [path for path in ALL if "\ncorpus = " in path.read_text()]
-RECIPES = [path for path in ALL if path not in PRETRAINING]
+DISTILLING = [path for path in ALL if path.stem.startswith("distill-")]
+RECIPES = [path for path in ALL if path not in [*PRETRAINING, *DISTILLING]]
 
 
 def test_there_are_recipes():
     assert len(RECIPES) >= 10
     assert len(PRETRAINING) >= 1
+    assert len(DISTILLING) >= 2
 
 
 @pytest.mark.parametrize("path", PRETRAINING, ids=lambda path: path.stem)
@@ -23,6 +25,17 @@ def test_every_recipe_of_pretraining_is_a_call_and_its_files_are_there(path, rea
     options = parse(pretrain.Options, words, prog="heldout pretrain", description="")
     assert options.corpus
     assert all((real_data / source).exists() for source in options.corpus)
+
+
+@pytest.mark.parametrize("path", DISTILLING, ids=lambda path: path.stem)
+def test_every_recipe_of_distillation_is_a_call_and_its_files_are_there(path, real_data):
+    words = ["--config", str(path), "--teacher", "t", "--out", "o"]
+    options = parse(distill.Options, words, prog="heldout distill", description="")
+    sources = [*options.train, *options.exclude, *parse_tests(options.test).values()]
+    assert options.task in task_names()
+    assert all((real_data / source).exists() for source in sources)
+    assert options.layers
+    assert len(sources) >= 2
 
 
 @pytest.mark.parametrize("path", RECIPES, ids=lambda path: path.stem)

@@ -1,4 +1,4 @@
-"""heldout pretrain --teacher: DistilBERT's loss by its definition, the teacher untouched, the command on tiny models."""
+"""heldout pretrain --teacher: DistilBERT's loss by its definition, the teacher untouched, the command on a tiny one."""
 
 import json
 
