@@ -4,6 +4,8 @@
 
 A model/ whose labels have no names takes theirs from the same option: --label LABEL_0=contradiction.
 
+    heldout predict runs/imdb --data negation=suite:negation      test cases; heldout suite list
+
 Writes RUN/gold/NAME.jsonl, RUN/predictions/NAME.jsonl and RUN/scores/NAME.json; the model is not changed. The fits
 of the run (its temperature) are shown beside, as for its own test sets. Texts that the run was trained on are marked,
 and data that it was trained or chosen on are refused.
@@ -14,6 +16,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from heldout.baselines import answer_later
 from heldout.data.fitted import compare, read_fitted
 from heldout.data.prepare import load, parse_tests
 from heldout.data.sources import SourceOptions, refuse_idle_labels
@@ -22,7 +25,7 @@ from heldout.eval.score import score_run
 from heldout.eval.summary import summary
 from heldout.ledger import read_ledger, write_ledger
 from heldout.options import REQUIRED, option, positional
-from heldout.records import Card, read_card
+from heldout.records import Card, Example, read_card
 from heldout.runs import holding, read_json, write_lines
 from heldout.tasks import load_task
 from heldout.train.models import config_labels
@@ -75,6 +78,7 @@ def run(options: Options) -> int:
     task = load_task(made["task"], card)
     accelerator = make_accelerator(resolve(options.precision)[0])
     system = load_system(task, source, task.head(card), made, accelerator, renamed)
+    systems = [folder]
     with holding(folder):
         for name, (split, overlap) in compared.items():
             write_lines(folder / "gold" / f"{name}.jsonl", (example.to_json() for example in split.examples))
@@ -82,11 +86,19 @@ def run(options: Options) -> int:
             write_lines(folder / "predictions" / f"{name}.jsonl", (one.to_json() for one in predictions))
             write_ledger(folder, read_ledger(folder).with_split(name, split.split()).with_overlap(overlap))
             score_run(folder, name)
+            # How easy test cases are shows beside what needs no model.
+            beside = answer_later(folder, name, split.examples) if _cases(split.examples) else []
+            systems += [folder / "baselines" / kind for kind in beside]
     if options.json:
         print(json.dumps({name: read_json(folder / "scores" / f"{name}.json") for name in data}, indent=2))
     else:
-        print(summary([folder], list(data)))
+        print(summary(list(dict.fromkeys(systems)), list(data)))
     return 0
+
+
+def _cases(examples: Sequence[Example]) -> bool:
+    """Whether a set is one of test cases."""
+    return any({"expect", "role"} & example.about.keys() for example in examples)
 
 
 def _renamed(values: Sequence[str], own: Sequence[str], card: Card) -> dict[str, str]:

@@ -5,20 +5,22 @@ whole run folder of one, so that its predictions, scores and report are those of
 no model/: the predictions are the product, and fitting again takes seconds and gives the same.
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from importlib import import_module
 from pathlib import Path
 from typing import Any
 
 from heldout.baselines._contract import Baseline, BaselineOptions, Fitted
+from heldout.baselines._later import answer_later as _answer_later
 from heldout.data.prepare import Prepared
 from heldout.errors import Refused
 from heldout.eval.score import score_run
 from heldout.options import nearest
+from heldout.records import Example
 from heldout.runs import environment, write_json, write_lines, writing
 
-__all__ = ["BASELINES", "Baseline", "BaselineOptions", "Fitted", "find", "write_baseline_run"]
+__all__ = ["BASELINES", "Baseline", "BaselineOptions", "Fitted", "answer_later", "find", "write_baseline_run"]
 
 #: Every baseline by its name (that of its file, with hyphens), in the order of the alphabet.
 BASELINES: dict[str, Baseline] = {
@@ -33,6 +35,11 @@ def find(kind: str) -> Baseline:
     if kind not in BASELINES:
         raise Refused(f"baseline {kind!r} is unknown{nearest(kind, list(BASELINES))}; known are {', '.join(BASELINES)}")
     return BASELINES[kind]
+
+
+def answer_later(folder: Path, name: str, examples: Sequence[Example]) -> list[str]:
+    """The kinds under RUN/baselines that predicted and scored a set that came after training (_later.py)."""
+    return list(_answer_later(folder, name, examples, BASELINES))
 
 
 def write_baseline_run(

@@ -30,10 +30,15 @@ class Fitted:
 
 @dataclass(frozen=True)
 class Baseline:
-    """A baseline: ``fit(train, dev, card, seed, options)`` raises Refused where it cannot be applied to the card."""
+    """A baseline: ``fit(train, dev, card, seed, options)`` raises Refused where it cannot be applied to the card.
+
+    learns: what it reads of train. Those that learn nothing, or golds alone, can answer a set that comes later without
+    train's texts.
+    """
 
     name: str
     fit: Callable[[Sequence[Example], Sequence[Example], Card, int, BaselineOptions], Fitted]
+    learns: Literal["texts", "golds", "nothing"] = "texts"
 
 
 def text_of(example: Example) -> str:

@@ -33,4 +33,4 @@ def _fit_tags(train: Sequence[Example], card: Card) -> Fitted:
     return Fitted(lambda examples: [answer(example) for example in examples])
 
 
-BASELINE = Baseline("majority", fit)
+BASELINE = Baseline("majority", fit, "golds")

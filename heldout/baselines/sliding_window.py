@@ -89,4 +89,4 @@ def _windows(passage: Sequence[str], asked: Sequence[str], candidates: Sequence[
     return scores
 
 
-BASELINE = Baseline("sliding-window", fit)
+BASELINE = Baseline("sliding-window", fit, "nothing")
