@@ -175,10 +175,19 @@ def _difference(wrong: FloatArray, inside: Any, groups: IntArray) -> dict[str, A
     value = float(wrong[inside].mean() - wrong[~inside].mean())
     part = np.where(inside, (wrong - wrong[inside].mean()) / n, -(wrong - wrong[~inside].mean()) / rest)
     sums = np.bincount(groups, part)[np.unique(groups)]
-    error = math.sqrt(float((sums**2).sum()) * len(sums) / max(1, len(sums) - 1))
+    variance = float((sums**2).sum()) * len(sums) / max(1, len(sums) - 1)
+    error = math.sqrt(variance + sum(_unseen(side) for side in (wrong[inside], wrong[~inside])))
     half = NormalDist().inv_cdf((1 + LEVEL) / 2) * error
     p = 2 * NormalDist().cdf(-abs(value) / error) if error else 1.0
     return {"difference": {"value": value, "low": value - half, "high": value + half}, "p": p}
+
+
+def _unseen(side: FloatArray) -> float:
+    """The variance of the mean of cases that are all wrong or all right, which shows none: by Laplace's (k+1)/(n+2)."""
+    if side.min() < side.max():
+        return 0.0
+    share = (float(side.sum()) + 1) / (len(side) + 2)
+    return share * (1 - share) / len(side)
 
 
 @dataclass(frozen=True)

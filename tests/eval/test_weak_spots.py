@@ -125,6 +125,14 @@ def test_the_judgement_alone_is_right_as_often_as_it_says() -> None:
     assert 20 <= hits <= 80
 
 
+def test_a_few_cases_that_are_all_wrong_are_not_called_certain() -> None:
+    wrong = np.array([1.0] * 12 + [0.0, 1.0] * 200)
+    inside = np.arange(len(wrong)) < 12
+    gap = _difference(wrong, inside, np.arange(len(wrong)))["difference"]
+    assert gap["value"] == 0.5
+    assert gap["high"] - gap["low"] > 0.2, "12 of 12 can well come of a share of 0.8"
+
+
 def test_groups_and_equal_texts_stay_in_one_half() -> None:
     rng = np.random.default_rng(5)
     gold, said = reviews(rng, 400, lambda e: 0.3)
