@@ -109,7 +109,7 @@ def show(report: Mapping[str, Any], folder: Path) -> str:
     lines = [f"{folder}, {report['n']} examples of {report['data']}, fp32 on {report['device']}", ""]
     for row in rows:
         tolerated = f" (tolerated: {row['tolerance']})" if row["tolerance"] and row["outcome"] == "fail" else ""
-        lines.append(f"{MARKS[row['outcome']]}  {row['title']:<{width}}  {row['figure']}{tolerated}")
+        lines.append(f"{MARKS[row['outcome']]:<4}  {row['title']:<{width}}  {row['figure']}{tolerated}")
         if row["advice"]:
             lines.append(f"      {'':<{width}}  do: {row['advice']}")
     counts = {outcome: sum(row["outcome"] == outcome for row in rows) for outcome in MARKS}

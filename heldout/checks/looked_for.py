@@ -104,7 +104,7 @@ def lengths(name: str, split: Loaded) -> list[Finding]:
     medians = {label: float(np.median(found)) for label, found in words.items() if len(found) >= RARE}
     if len(medians) < 2 or max(medians.values()) < LONGER * max(min(medians.values()), 1.0):
         return []
-    said = "length gives labels away: " + ", ".join(f"{label} {m:g} words" for label, m in medians.items())
+    said = "length gives labels away: " + ", ".join(f"{label} {m:g} words" for label, m in sorted(medians.items()))
     advice = "compare with a baseline, and read the slice length"
     return [Finding(name, "length", len(split.examples), len(split.examples), said, (), advice, serious=False)]
 

@@ -125,9 +125,18 @@ def apart(one: Logits, other: Logits) -> float:
     return largest / max(1.0, max(float(np.abs(a).max(initial=0)) for a in one))
 
 
+def small(number: float) -> str:
+    """A difference as people read it.
+
+    >>> small(0.0), small(4.32e-7)
+    ('0', '4.3e-07')
+    """
+    return f"{number:.1e}" if number else "0"
+
+
 def within(found: float, what: str, n: int, advice: str) -> Finding:
     """The finding on a difference between logits that should be none."""
-    figure = f"{what}: logits of {n} windows differ by {found:.1e} at most"
+    figure = f"{what}: logits of {n} windows differ by {small(found)} at most"
     return judged(found <= TOLERANCE, figure, tolerance=f"{TOLERANCE:.0e}", advice=advice, value=found)
 
 

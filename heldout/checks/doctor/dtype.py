@@ -2,7 +2,7 @@
 
 import torch
 
-from heldout.checks.doctor._contract import Check, Finding, Patient, judged, moved, tolerated
+from heldout.checks.doctor._contract import Check, Finding, Patient, judged, moved, small, tolerated
 
 
 def examine(patient: Patient) -> Finding:
@@ -11,7 +11,7 @@ def examine(patient: Patient) -> Finding:
         half = patient.system.predict(patient.examples, "checking")
     differ, most = moved(patient.predictions, half)
     n = len(half)
-    figure = f"{differ} of {n} answers change in bf16 ({differ / n:.1%}), probabilities by {most:.1e} at most"
+    figure = f"{differ} of {n} answers change in bf16 ({differ / n:.1%}), probabilities by {small(most)} at most"
     advice = "predict with --precision fp32; logits that large or that close need more digits than bf16's three"
     return judged(differ <= tolerated(n), figure, tolerance=f"{tolerated(n)} of {n}", advice=advice, value=differ / n)
 

@@ -1,6 +1,15 @@
 """The predictions on file are this model's: asked again, it gives the same answers."""
 
-from heldout.checks.doctor._contract import Check, Finding, Patient, judged, moved, not_applicable, tolerated
+from heldout.checks.doctor._contract import (
+    Check,
+    Finding,
+    Patient,
+    judged,
+    moved,
+    not_applicable,
+    small,
+    tolerated,
+)
 from heldout.eval.score import read_data
 from heldout.runs import read_json
 
@@ -21,9 +30,7 @@ def examine(patient: Patient) -> Finding:
     precision = read_json(path).get("precision", "unknown precision") if path.exists() else "unknown precision"
     allowed = 0 if precision == "fp32" else tolerated(len(kept))
     differ, most = moved(kept, patient.predictions)
-    figure = (
-        f"{differ} of {len(kept)} answers differ from predictions/{patient.data}.jsonl, probabilities by {most:.1e}"
-    )
+    figure = f"{differ} of {len(kept)} answers differ from predictions/{patient.data}.jsonl, probabilities by {small(most)} at most"
     close = most <= NEAR or precision != "fp32"
     advice = "the file is of another model or other options; predict again: heldout predict RUN --data again=SOURCE"
     return judged(

@@ -3,7 +3,7 @@
 import math
 from collections.abc import Iterator
 
-from heldout.checks.doctor._contract import Check, Finding, Patient, judged, not_applicable
+from heldout.checks.doctor._contract import Check, Finding, Patient, judged, not_applicable, small
 from heldout.checks.doctor._oracle import plain
 from heldout.eval.metrics import find
 from heldout.eval.score import names_of, read_data
@@ -21,7 +21,7 @@ def examine(patient: Patient) -> Finding:
     if not found:
         return not_applicable("no set of this run has predictions that the oracle can score")
     worst, said = max(found)
-    figure = said if worst > CLOSE else f"{len(found)} values on {', '.join(has)} differ by {worst:.0e} at most"
+    figure = said if worst > CLOSE else f"{len(found)} values on {', '.join(has)} differ by {small(worst)} at most"
     advice = "gold, predictions or scores were changed after scoring; score again, and find out what changed"
     return judged(worst <= CLOSE, figure, tolerance=f"{CLOSE:.0e}", advice=advice, value=worst)
 

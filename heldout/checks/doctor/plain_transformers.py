@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 import torch
 
-from heldout.checks.doctor._contract import TOLERANCE, Check, Finding, Patient, judged, not_applicable
+from heldout.checks.doctor._contract import TOLERANCE, Check, Finding, Patient, judged, not_applicable, small
 from heldout.records import Example, Prediction
 from heldout.train.untrusted import quiet
 
@@ -32,7 +32,7 @@ def examine(patient: Patient) -> Finding:
     except (OSError, ValueError, KeyError, RuntimeError, TypeError) as error:
         said = " ".join(str(error).split())[:200]
         return judged(False, f"it does not load or run: {said}", advice="save model/ again with save_pretrained")
-    figure = f"logits of {len(rows)} texts differ by {found:.1e} at most"
+    figure = f"logits of {len(rows)} texts differ by {small(found)} at most"
     figure += f"; {differ} of {asked} answers of a pipeline differ" if asked else ""
     advice = "model/ holds other settings than heldout uses: the tokenizer's, problem_type or id2label in config.json"
     return judged(

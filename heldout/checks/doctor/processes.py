@@ -7,7 +7,7 @@ import tempfile
 from collections import Counter
 from pathlib import Path
 
-from heldout.checks.doctor._contract import TOLERANCE, Check, Finding, Patient, judged, moved
+from heldout.checks.doctor._contract import TOLERANCE, Check, Finding, Patient, judged, moved, small
 from heldout.records import Prediction, read_predictions
 from heldout.runs import write_json, write_lines
 
@@ -24,13 +24,13 @@ def examine(patient: Patient) -> Finding:
     wanted = patient.predictions[:n]
     counted = Counter(prediction.id for prediction in found)
     ids_hold = counted == Counter(prediction.id for prediction in wanted)
-    figure = f"{len(found)} answers of {len(counted)} examples came back for {n}"
+    figure = f"{len(found)} answers to {len(counted)} of {n} examples"
     advice = "the last batch was repeated or lost: gather by id, as heldout.train.predict does"
     if not ids_hold:
         return judged(False, figure, tolerance="each once", advice=advice, value=float(len(found) - n))
     by_id = {prediction.id: prediction for prediction in found}
     differ, most = moved(wanted, [by_id[prediction.id] for prediction in wanted])
-    figure += f"; {differ} answers change, probabilities by {most:.1e} at most"
+    figure += f"; {differ} answers change, probabilities by {small(most)} at most"
     advice = "the processes have unequal weights or settings"
     return judged(
         not differ and most <= TOLERANCE, figure, tolerance=f"each once, {TOLERANCE:.0e}", advice=advice, value=most

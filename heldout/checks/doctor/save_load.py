@@ -3,7 +3,7 @@
 import tempfile
 from pathlib import Path
 
-from heldout.checks.doctor._contract import Check, Finding, Patient, apart, judged
+from heldout.checks.doctor._contract import Check, Finding, Patient, apart, judged, small
 from heldout.train.system import load_system
 from heldout.train.untrusted import PICKLES, Source
 
@@ -17,7 +17,7 @@ def examine(patient: Patient) -> Finding:
         again = load_system(patient.task, source, system.labels, patient.options, system.accelerator)
         found = apart(patient.whole, patient.logits(system=again))
     pickled = [name for name in PICKLES if (patient.folder / "model" / name).exists()]
-    figure = f"logits of {len(patient.windows)} windows differ by {found:.1e}"
+    figure = f"logits of {len(patient.windows)} windows differ by {small(found)}"
     advice = "a part of the model is not saved: a buffer that is not persistent, a setting that its config lacks"
     if pickled:
         figure, advice = f"{figure}; model/ holds {pickled[0]}", f"remove model/{pickled[0]}: pickles can run code"

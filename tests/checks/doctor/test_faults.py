@@ -313,7 +313,7 @@ def test_a_model_that_does_not_load_elsewhere_is_a_failure_and_no_traceback(run,
 def test_two_processes_answer_each_example_once(patient):
     row = outcome(patient, "processes")
     assert row["outcome"] == "pass", row
-    assert "23 answers of 23 examples" in row["figure"]
+    assert "23 answers to 23 of 23 examples" in row["figure"]
 
 
 @pytest.mark.parametrize("fault", ["doubled", "lost", "other", "died"])
@@ -328,8 +328,8 @@ def test_answers_of_two_processes_that_are_doubled_lost_or_others_are_caught(pat
     monkeypatch.setattr(two, "two_processes", processes)
     row = failed(patient, "processes")
     expected = {
-        "doubled": "24 answers of 23",
-        "lost": "22 answers of 22",
+        "doubled": "24 answers to 23 of 23",
+        "lost": "22 answers to 22 of 23",
         "other": "probabilities by",
         "died": "memory",
     }
