@@ -10,8 +10,8 @@ HEAD = """\
 
 The two texts in the seeds, an idea at a time, in their order. Each is a small file to read beside the text and a page
 that runs: `heldout lesson NAME` prints its tables and answers the text's questions, `--picture FILE` draws it,
-`--json` gives the values. Every number is computed when you ask for it and tested against the seeds' own
-(87 entries, and 332 mistakes that would have given another number). `heldout lesson` lists them.
+`--json` gives the values. Every number is computed when you ask for it and tested against the seeds' own: 87 entries,
+and 332 plausible mistakes, each of which a test tells from the right way. `heldout lesson` lists them.
 
 This page and its pictures are made by `python docs/make_lessons.py`.
 """

@@ -5,7 +5,8 @@
     heldout lesson glove --picture glove.svg
     heldout lesson masked-words --json
 
-Every number that a lesson prints is computed when it is asked for, in NumPy, and tested against the seeds' own.
+Every number that a lesson prints is computed when it is asked for, in NumPy (only bahdanau trains with torch), and
+tested against the seeds' own; figures that the seeds quote from elsewhere are quoted here too, and said to be.
 """
 
 import json
@@ -23,7 +24,9 @@ class Options:
     """The options of ``heldout lesson``."""
 
     name: str | None = positional("which lesson; none lists them all", metavar="NAME", default=None)
-    picture: Path | None = option(None, "draw its picture too: .svg, .png or .pdf (pip install 'heldout[pictures]')")
+    picture: Path | None = option(
+        None, "draw its picture too: .svg, .png or .pdf (pip install 'heldout[pictures]')", metavar="FILE"
+    )
     json: bool = option(False, "print the values that it computes as JSON, by the seeds' id")
 
 

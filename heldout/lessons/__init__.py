@@ -11,27 +11,9 @@ __all__ = ["ORDER", "Lesson", "draw", "every", "find", "overview", "plain"]
 
 #: The lessons in the order of the seeds: words as vectors, then attention, then what is trained and what it is for.
 ORDER = (
-    *(
-        "one-hot",
-        "analogy",
-        "skip-gram",
-        "skip-gram-objective",
-        "cbow",
-        "subsampling",
-        "negative-sampling",
-        "shifted-pmi",
-    ),
-    *(
-        "two-themes",
-        "hierarchical-softmax",
-        "glove",
-        "low-rank",
-        "war-and-peace",
-        "crowding",
-        "fasttext",
-        "bpe",
-        "pieces",
-    ),
+    *("one-hot", "analogy", "skip-gram", "skip-gram-objective", "cbow", "subsampling"),
+    *("negative-sampling", "shifted-pmi", "two-themes", "hierarchical-softmax"),
+    *("glove", "low-rank", "war-and-peace", "crowding", "fasttext", "bpe", "pieces"),
     *("static-contextual", "bahdanau", "kernel-smoothing", "attention", "attention-tables", "self-attention"),
     *("multi-head", "positions", "cost", "shifted-decoder", "blocks", "encoder-decoder", "who-sees-whom"),
     *("objectives", "masked-words", "parameters", "sentiment", "bio-and-spans", "distillation", "claims"),
