@@ -86,7 +86,8 @@ def show() -> str:
         ],
         digits=3,
     )
-    return "\n\n".join([neighbours, scale, f"the listing as printed: {compile_error(LISTING)}"])
+    quoted = "what the chapter reports of its run (quoted; heldout embed trains it again)"
+    return "\n\n".join([f"{quoted}\n{neighbours}", scale, f"the listing as printed: {compile_error(LISTING)}"])
 
 
 def _pairs() -> list[tuple[list[str], float]]:
