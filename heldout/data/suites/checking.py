@@ -122,10 +122,8 @@ def _wrong(case: Placed, pair: Sequence[Placed], known: Collection[str]) -> Iter
     if name is not None and len(pair) == 1:
         yield place, f"pair {name!r} has no other member; give another row this pair, or leave it out"
     if name is None and (expect in ("inv", "dir") or role == CHANGED):
-        yield (
-            place,
-            f"{'role ' + CHANGED if role == CHANGED else 'expect ' + expect} needs a pair with the original text",
-        )
+        what = f"role {CHANGED}" if role == CHANGED else f"expect {expect}"
+        yield place, f"{what} needs a pair with the original text"
     if role == ORIGINAL and place != originals[0]:
         yield place, f"pair {name!r} has an original already, {originals[0]}"
     if role == CHANGED and len(pair) > 1 and not originals:

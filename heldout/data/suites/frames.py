@@ -12,6 +12,7 @@ import re
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from itertools import islice
 from math import ceil, prod
 from typing import Any, TypeAlias
@@ -21,6 +22,8 @@ from heldout.cases import CHANGED, ORIGINAL
 Slot: TypeAlias = Sequence[Mapping[str, str]]
 #: The columns of one row of a suite, as a task's reader reads them.
 Values: TypeAlias = Mapping[str, Any]
+#: From a frame's templates and a filling to the columns of a task.
+Finish: TypeAlias = Callable[[Mapping[str, str], Mapping[str, str]], Values]
 
 #: Pairs of a phenomenon: below 30 a share says little (eval marks such a slice "few").
 EACH = 30
@@ -69,9 +72,20 @@ def fillings(slots: Sequence[Slot], seed: str) -> Iterator[dict[str, str]]:
         yield filling
 
 
-def rows_of(
-    frames: Sequence[Frame], finish: Callable[[Mapping[str, str], Mapping[str, str]], Values], *, each: int, seed: int
-) -> list[dict[str, Any]]:
+def _different(drawn: Iterator[dict[str, str]], text: Callable[[dict[str, str]], str]) -> Iterator[dict[str, str]]:
+    """The fillings that give texts of their own: one may hold words that a template has no use for."""
+    seen = set[str]()
+    for filling in drawn:
+        if text(filling) not in seen:
+            seen.add(text(filling))
+            yield filling
+
+
+def _text(frame: Frame, finish: Finish, filling: Mapping[str, str]) -> str:
+    return str(finish(frame.changed, filling))
+
+
+def rows_of(frames: Sequence[Frame], finish: Finish, *, each: int, seed: int) -> list[dict[str, Any]]:
     """``each`` pairs of rows of every phenomenon (or a few more), as many of each of its frames: twin, changed text.
 
     ``finish`` makes a task's columns of a frame's templates and a filling. A row also tells its id, pair, phenomenon,
@@ -80,12 +94,9 @@ def rows_of(
     rows: list[dict[str, Any]] = []
     kinds = Counter(frame.phenomenon for frame in frames)
     for number, frame in enumerate(frames, 1):
-        # A filling may hold words that a template has no use for: no text stands there twice.
-        found: dict[str, Mapping[str, str]] = {}
-        for filling in fillings(frame.slots, f"{seed}/{number}/{frame.phenomenon}"):
-            found.setdefault(str(finish(frame.changed, filling)), filling)
-        n = ceil(each / kinds[frame.phenomenon])
-        for k, filling in enumerate(islice(found.values(), n), 1):
+        drawn = fillings(frame.slots, f"{seed}/{number}/{frame.phenomenon}")
+        different = _different(drawn, partial(_text, frame, finish))
+        for k, filling in enumerate(islice(different, ceil(each / kinds[frame.phenomenon])), 1):
             pair = f"frame {number}, pair {k}"
             for role, template in ((ORIGINAL, frame.twin), (CHANGED, frame.changed)):
                 about = {"pair": pair, "phenomenon": frame.phenomenon, "frame": str(number), "role": role}

@@ -94,8 +94,10 @@ FRAMES: tuple[Frame, ...] = (
     ),
     _frame("hypothesis: contracted", SCENE, (IS, "{who} isn't {ing}.", C), (IS, SAME, E)),
     _frame(
-        *("hypothesis: contracted", ACT),
-        *(("{who} {past}.", "{who} didn't {base}.", C), ("{who} {past}.", "{who} did {base}.", E)),
+        "hypothesis: contracted",
+        ACT,
+        ("{who} {past}.", "{who} didn't {base}.", C),
+        ("{who} {past}.", "{who} did {base}.", E),
     ),
     _frame("premise: not", SCENE, ("{who} is not {ing} {in}.", IS, C), (IS, IS, E)),
     _frame("premise: not", ACT, ("{who} isn't {ing}.", SAME, C), ("{who} is really {ing}.", SAME, E)),
@@ -108,11 +110,10 @@ FRAMES: tuple[Frame, ...] = (
     ),
     _frame("both: narrow to wide", SCENE, ("{who} isn't {ing} {in}.", "{who} isn't {ing}.", N), (SAME, IS, N)),
     _frame(
-        *("nobody", (CROWD, PLACE)),
-        *(
-            ("several people are {do} {in}.", "nobody is {do}.", C),
-            ("several people are {do} {in}.", "somebody is {do}.", E),
-        ),
+        "nobody",
+        (CROWD, PLACE),
+        ("several people are {do} {in}.", "nobody is {do}.", C),
+        ("several people are {do} {in}.", "somebody is {do}.", E),
     ),
     _frame(
         "nobody", (WHO, PLACE), ("nobody is {in}.", "{who} is {in}.", C), ("{who} is {in}.", "somebody is {in}.", E)
@@ -130,8 +131,9 @@ FRAMES: tuple[Frame, ...] = (
         ("there is {it} {in}.", "{it} is {in}.", E),
     ),
     _frame(
-        *("no", (GROUP, CROWD, PLACE)),
-        *(("no {group} are {do} {in}.", "some {group} are {do} {in}.", C),),
+        "no",
+        (GROUP, CROWD, PLACE),
+        ("no {group} are {do} {in}.", "some {group} are {do} {in}.", C),
         ("many {group} are {do} {in}.", "some {group} are {do} {in}.", E),
     ),
     _frame(

@@ -102,3 +102,22 @@ def test_the_real_contrast_sets_have_their_pairs(real_data: Path) -> None:
     assert len({example.about["pair"] for example in threes.examples}) == 500
     cad = load("sentiment", str(real_data / "cad_imdb/combined_paired/dev_paired.tsv"), SourceOptions())
     assert Counter(Counter(example.about["pair"] for example in cad.examples).values()) == {2: 245}
+
+
+def test_changes_are_compared_with_their_first_text_where_they_have_a_label_and_counted_where_not(
+    tmp_path: Path,
+) -> None:
+    rows = [
+        ("typos", "INV", ["A fine show.", "A fien show."], 2),
+        ("intensifiers", "DIR", ["A fine show.", "A very fine show."], 2),
+        ("typos", "INV", ["Hm.", "Hmm.", "Hmmm."], None),
+    ]
+    loaded = load("sentiment", checklist(tmp_path, *rows), SourceOptions(label=("neutral=-",)), labels=("positive",))
+    about = [{key: e.about.get(key) for key in ("pair", "role", "expect", "direction")} for e in loaded.examples]
+    assert about == [
+        {"pair": "typos/0", "role": "original", "expect": None, "direction": None},
+        {"pair": "typos/0", "role": "changed", "expect": "inv", "direction": None},
+        {"pair": "intensifiers/1", "role": "original", "expect": None, "direction": None},
+        {"pair": "intensifiers/1", "role": "changed", "expect": "dir", "direction": "+answer:-0.1"},
+    ]
+    assert loaded.dropped == {"changes_without_a_label": 3}
