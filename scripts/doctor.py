@@ -72,6 +72,8 @@ def admit(folder: Path, options: Options) -> Patient:
         )
         raise Refused(f"{folder}: holds no model/{which}")
     card, made = read_card(folder / "card.json"), read_json(folder / "options.json")
+    if "task" not in made:
+        raise Refused(f"{folder}: its options.json names no task; give a run of heldout finetune")
     task = load_task(made["task"], card)
     name, examples, kept = _examples(folder, options)
     source = Source(str(folder / "model"), bool(made.get("trust_remote_code")))

@@ -30,7 +30,8 @@ def examine(patient: Patient) -> Finding:
     precision = read_json(path).get("precision", "unknown precision") if path.exists() else "unknown precision"
     allowed = 0 if precision == "fp32" else tolerated(len(kept))
     differ, most = moved(kept, patient.predictions)
-    figure = f"{differ} of {len(kept)} answers differ from predictions/{patient.data}.jsonl, probabilities by {small(most)} at most"
+    figure = f"{differ} of {len(kept)} answers differ from predictions/{patient.data}.jsonl"
+    figure += f", probabilities by {small(most)} at most"
     close = most <= NEAR or precision != "fp32"
     advice = "the file is of another model or other options; predict again: heldout predict RUN --data again=SOURCE"
     return judged(

@@ -58,6 +58,9 @@ def test_what_cannot_be_examined_is_refused_in_a_line(run, tmp_path, capsys):
     assert "the run has fresh, dev" in refused(str(run), "--data", "frish")
     assert "no such check; did you mean padding?" in refused(str(run), "--only", "paddin")
     assert "holds no model/" in refused(str(tmp_path))
+    options = read_json(run / "options.json")
+    (run / "options.json").write_text(json.dumps({key: options[key] for key in options if key != "task"}))
+    assert "names no task" in refused(str(run))
     shutil.copytree(run / "model", tmp_path / "seeds" / "seed-1" / "model")
     assert "check one of seed-1" in refused(str(tmp_path / "seeds"))
 
