@@ -11,7 +11,7 @@ from markupsafe import Markup
 
 from heldout.eval.fits import FITTERS
 from heldout.eval.metrics import find
-from heldout.eval.metrics.ece import binned
+from heldout.eval.metrics.ece import Binned, binned, gaps_if_calibrated
 from heldout.eval.report.charts import Bin, reliability
 from heldout.eval.report.coverage_curves import Curves, curves_of
 from heldout.eval.report.inputs import DataSet, Inputs
@@ -26,6 +26,8 @@ from heldout.fits import apply
 
 TEMPERATURE = "temperature"
 SHOWN = ("ece", "nll", "brier")
+#: Draws of a calibrated system for the bands: their ends are then off by a tenth of their width at most.
+BAND_DRAWS = 1000
 
 
 @dataclass(frozen=True)
@@ -64,7 +66,8 @@ def calibration(inputs: Inputs) -> Calibration:
         return Calibration(f"{main.name} gives no scores: how far to trust its answers cannot be told.", (), None)
     note = (
         f"What the confidence of {main.name} is worth: {view_of(inputs).trust} Points below the dashed line are "
-        f"overconfident; bars count {words_of(inputs).events}; lines are 95% Wilson intervals{_left_out(inputs)}."
+        f"overconfident; shaded is where 95% of the points of a perfectly calibrated system would lie; bars count "
+        f"{words_of(inputs).events}; lines are 95% Wilson intervals{_left_out(inputs)}."
     )
     if TEMPERATURE in main.fits:
         return Calibration(note, panels, _sets_table(inputs), _slices_table(inputs), curves)
@@ -98,12 +101,29 @@ def reliability_bins(answers: Table, *, grouped: bool = False) -> list[Bin]:
     """
     data = binned(answers, "ece")
     n, right, sure = (np.bincount(data.bin, weights, answers.bins) for weights in (None, data.event, data.confidence))
-    bins = []
+    bands, bins = consistency_bands(data), []
     for k in range(answers.bins):
         low, high = wilson(int(right[k]), int(n[k])) if n[k] and not grouped else (None, None)
         mean = float(sure[k] / n[k]) if n[k] else 0.0
-        bins.append(Bin(float(data.edges[k]), float(data.edges[k + 1]), int(n[k]), int(right[k]), mean, low, high))
+        edges = float(data.edges[k]), float(data.edges[k + 1])
+        bins.append(Bin(*edges, int(n[k]), int(right[k]), mean, low, high, bands.get(k)))
     return bins
+
+
+def consistency_bands(data: Binned) -> dict[int, tuple[float, float]]:
+    """Where 95% of the shares right would lie in each bin that holds answers, were all confidences true.
+
+    Bröcker and Smith (2007), Increasing the reliability of reliability diagrams: events are drawn with the stated
+    confidences, here with each answer left in its bin. A point outside its bar is off by more than chance gives one
+    bin in twenty.
+    """
+    if not len(data.bin):
+        return {}
+    found, stated = np.unique(data.bin), np.bincount(data.bin, data.confidence)
+    counts = np.bincount(data.bin)[found]
+    shares = (gaps_if_calibrated(data, seed=0, draws=BAND_DRAWS) + stated[found][:, None]) / counts[:, None]
+    low, high = np.clip(np.quantile(shares, [0.025, 0.975], axis=1), 0, 1)
+    return {int(k): (float(a), float(b)) for k, a, b in zip(found, low, high, strict=True)}
 
 
 def answers_of(inputs: Inputs, data: DataSet) -> Table | None:

@@ -31,7 +31,9 @@ class Scale:
 
 @dataclass(frozen=True)
 class Bin:
-    """One bin of a reliability diagram: (low, high], answers, how many right, mean confidence, interval."""
+    """One bin of a reliability diagram: (low, high], answers, how many right, mean confidence, interval, and where the
+    share right would lie were the confidence true.
+    """
 
     low: float
     high: float
@@ -40,6 +42,7 @@ class Bin:
     confidence: float
     accuracy_low: float | None = None
     accuracy_high: float | None = None
+    band: tuple[float, float] | None = None
 
 
 def scale(
@@ -170,6 +173,10 @@ def _point(b: Bin, start: float, width: float) -> Markup:
     if b.accuracy_low is not None and b.accuracy_high is not None:
         ends = x, x, _y(b.accuracy_low), _y(b.accuracy_high)
         line = Markup('<line class="span model" x1="{}" x2="{}" y1="{}" y2="{}"/>').format(*ends)
+    if b.band is not None:
+        band = Markup('<rect class="bar" x="{}" y="{}" width="12" height="{}"/>')
+        top = _y(b.band[1])
+        line = band.format(round(x - 6, 1), top, round(max(1.0, _y(b.band[0]) - top), 1)) + line
     dot = Markup('<circle class="mark model" cx="{}" cy="{}" r="4"><title>{}</title></circle>')
     words = f"{percent(b.low, 0)}–{percent(b.high, 0)}: {count(b.right)} of {count(b.n)} right"
     return line + dot.format(x, _y(b.right / b.n), words)

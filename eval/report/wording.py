@@ -14,7 +14,8 @@ PER_CENT = frozenset(
         *("both_right", "twin_gap", "flip_rate", "moved", "expectation_met"),
         *("entity_precision", "entity_recall", "entity_f1", "entity_f1_lenient", "entity_macro_f1", "word_accuracy"),
         *("em", "f1", "has_ans_em", "has_ans_f1", "no_ans_acc"),
-        *("lm_accuracy", "nsp_accuracy"),
+        *("lm_accuracy", "nsp_accuracy", "conformal_coverage"),
+        *(f"{what}_at_{share}" for what in ("accuracy", "em", "precision") for share in (80, 90, 95)),
     ]
 )
 #: What is said of a difference whose interval cannot be had from so few texts, or from texts all answered alike.
@@ -30,6 +31,11 @@ TITLES = {
     "ece_mass": "ECE (equal mass)",
     "ece_positive": "ECE (positive class)",
     "aurc": "AURC",
+    "mce": "MCE",
+    "ece_classwise": "ECE (classwise)",
+    **{f"accuracy_at_{share}": f"accuracy of the surest {share}%" for share in (80, 90, 95)},
+    **{f"em_at_{share}": f"exact match of the surest {share}%" for share in (80, 90, 95)},
+    **{f"precision_at_{share}": f"precision of the surest {share}%" for share in (80, 90, 95)},
     "em": "exact match",
     "f1": "F1",
     "has_ans_em": "exact match (answerable)",

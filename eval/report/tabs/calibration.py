@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 from typing import ClassVar
 
+from heldout.eval.report import confidence
 from heldout.eval.report.calibration import Calibration, calibration
 from heldout.eval.report.pieces import Section
 from heldout.eval.report.tabs import Report, Tab
@@ -20,7 +21,7 @@ def _sections(report: Report) -> list[Section] | None:
     if report.inputs.card.kind == "lm":
         return None
     found = calibration(report.inputs)
-    return [Section("", (Diagrams(found),), found.note)]
+    return [Section("", (Diagrams(found),), found.note), *confidence.sections(report.inputs)]
 
 
 TAB = Tab("Calibration", 30, _sections)
