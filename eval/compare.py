@@ -13,32 +13,19 @@ A difference is a system's value − the reference's, on each data set and each 
 
 import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
-from heldout.errors import Refused
 from heldout.eval import power, seeds
 from heldout.eval.churn import churn, right
-from heldout.eval.compare_inputs import Contender, Contest
-from heldout.eval.metrics import Metric, chosen, find
+from heldout.eval.compare_field import Field, prepare
+from heldout.eval.compare_inputs import Contest
+from heldout.eval.metrics import Metric
 from heldout.eval.randomise import Duel, randomisation, swappable
-from heldout.eval.slices import WHOLE, Part, cut
-from heldout.eval.statistics import (
-    FEW,
-    REPLICATES,
-    Bundle,
-    Sampling,
-    Statistic,
-    bootstrap,
-    group_codes,
-    holm,
-    mcnemar,
-    percentiles,
-)
+from heldout.eval.slices import WHOLE
+from heldout.eval.statistics import FEW, REPLICATES, Sampling, holm, mcnemar, percentiles
 from heldout.eval.table import BINS, FloatArray, Table
-from heldout.eval.tabulate import tabulate
 
 #: A p below it is called a difference that was shown.
 ALPHA = 0.05
@@ -48,25 +35,6 @@ EXAMPLES = 20
 RANDOMISATION, BOOTSTRAP = "randomisation", "bootstrap"
 
 Entry = dict[str, Any]
-#: By member of a system and key of a slice.
-Parts = Mapping[tuple[int, int], Mapping[str, Part]]
-
-
-@dataclass(frozen=True)
-class _Field:
-    """A data set ready to compare on: the systems that answer it, every member's parts, what is resampled."""
-
-    name: str
-    systems: tuple[Contender, ...]
-    parts: Parts
-    keys: tuple[str, ...]
-    metrics: tuple[Metric, ...]
-    sampling: Sampling
-
-    def tables(self, system: int, key: str) -> list[Table]:
-        """The table of each member of a system on a slice."""
-        parts = [self.parts[system, member][key] for member in range(len(self.systems[system].members))]
-        return [part.table.take(part.rows) for part in parts]
 
 
 def compare(
@@ -112,7 +80,7 @@ def _test(
     contest: Contest, name: str, metrics: Sequence[str], settings: Sampling, bins: int, examples: int
 ) -> dict[str, Any]:
     gold = contest.golds[name]
-    field, notes = _field(contest, name, metrics, settings, bins)
+    field, notes = prepare(contest, name, metrics, settings, bins)
     entries = _entries(field)
     pairs = {}
     for place, other in enumerate(field.systems[1:], 1):
@@ -121,7 +89,7 @@ def _test(
         pairs[other.name] = {key: value for key, value in whole.items() if key != "n"} | {"slices": blocks}
         if contest.card.kind != "lm":
             sides = (field.systems[0], other)
-            tables = (field.tables(0, WHOLE), field.tables(place, WHOLE))
+            tables = (field.tables[0, WHOLE], field.tables[place, WHOLE])
             pairs[other.name]["churn"] = churn(gold.examples, name, sides, tables, examples)
     return {
         "n": len(gold.examples),
@@ -132,84 +100,33 @@ def _test(
     }
 
 
-def _field(
-    contest: Contest, name: str, metrics: Sequence[str], settings: Sampling, bins: int
-) -> tuple[_Field, list[str]]:
-    """The data set with what can be computed of it, and notes on what cannot."""
-    examples, card = contest.golds[name].examples, contest.card
-    systems = tuple(system for system in contest.systems if system.has(name))
-    answers = {(s, m): member[name] for s, system in enumerate(systems) for m, member in enumerate(system.members)}
-    tables = {key: tabulate(card, examples, said, bins=bins) for key, said in answers.items()}
-    named = {f"{s}/{m}": table for (s, m), table in tables.items()}
-    found = cut(card, list(zip(examples, answers[0, 0], strict=True)), named)
-    parts = {(s, m): found[f"{s}/{m}"] for s, m in tables}
-    keys = tuple(key for key, part in parts[0, 0].items() if not part.of_system)
-    wanted = _wanted(metrics, contest, tables[0, 0])
-    lacking = {m.name: [k for k, table in tables.items() if m.lacking(table)] for m in wanted}
-    notes = []
-    for place, system in enumerate(systems):
-        without = [metric for metric, places in lacking.items() if any(s == place for s, _ in places)]
-        if without:
-            notes.append(f"Not compared in {', '.join(without)}: {system.name} does not give all the scores they need.")
-    notes += [
-        f"Not held out for {system.name}: {', '.join(things)} fitted on {name}."
-        for system in systems
-        if (things := system.fitted.get(name))
-    ]
-    able = tuple(m for m in wanted if not lacking[m.name])
-    if not able:
-        raise Refused(f"{name}: nothing to compare; {notes[0]}")
-    sampling = Sampling(len(examples), group_codes(examples), settings.replicates, settings.seed)
-    return _Field(name, systems, parts, keys, able, sampling), notes
-
-
-def _wanted(names: Sequence[str], contest: Contest, table: Table) -> list[Metric]:
-    """The metrics asked for, else the card's with those that they bring along; Refused where one is of other cards."""
-    metrics = [find(name) for name in dict.fromkeys(names)] or chosen(contest.card, table)
-    for metric in metrics:
-        if contest.card.kind not in metric.kinds or (metric.only_two_labels and len(contest.card.labels) != 2):
-            mine = ", ".join(m.name for m in chosen(contest.card, table))
-            raise Refused(f"metric {metric.name!r} does not suit card {contest.card.name!r}; it has {mine}")
-    return metrics
-
-
-def _entries(field: _Field) -> dict[tuple[int, str, str], Entry]:
+def _entries(field: Field) -> dict[tuple[int, str, str], Entry]:
     """The entry of every system but the first on every slice in every metric, by (system, slice, metric)."""
-    order = [(s, m) for s, m in field.parts]
-    tables = {(s, key): field.tables(s, key) for s in range(len(field.systems)) for key in field.keys}
-    bundles = {
-        key: Bundle(
-            field.parts[0, 0][key].rows,
-            [Statistic(x.columns(tables[s, key][m]), x.value) for s, m in order for x in field.metrics],
-            field.sampling,
-        )
-        for key in field.keys
-    }
+    drawn, filled = field.drawn()
     tests = _tests(field)
     entries: dict[tuple[int, str, str], Entry] = {}
-    for (key, bundle), drawn in zip(bundles.items(), bootstrap(list(bundles.values()), field.sampling), strict=True):
-        by = dict(zip(((s, m, x.name) for s, m in order for x in field.metrics), drawn, strict=True))
-        for metric in field.metrics:
-            sides = [[by[s, m, metric.name] for s_, m in order if s_ == s] for s in range(len(field.systems))]
-            for other in range(1, len(field.systems)):
-                pair = [tables[0, key], tables[other, key]]
-                entry = _entry(field, metric, pair, [sides[0], sides[other]], bundle.filled, (0, other))
-                entries[other, key, metric.name] = entry | tests.get((other, key, metric.name), {})
-    return {key: _finished(entry) for key, entry in entries.items()}
+    for other in range(1, len(field.systems)):
+        for key in field.keys:
+            tables = [field.tables[0, key], field.tables[other, key]]
+            for metric in field.metrics:
+                sides = [drawn[place, key, metric.name] for place in (0, other)]
+                entry, gaps = _entry(field, metric, tables, sides, filled[key], (0, other))
+                entries[other, key, metric.name] = entry | _test_of(gaps, tests.get((other, key, metric.name)))
+    return entries
 
 
 def _entry(
-    field: _Field,
+    field: Field,
     metric: Metric,
     tables: Sequence[Sequence[Table]],
     drawn: Sequence[Sequence[FloatArray]],
     filled: int,
     places: tuple[int, int],
-) -> Entry:
-    """A metric's difference with its interval: none where a side of few units does not vary (see differences.py)."""
+) -> tuple[Entry, FloatArray | None]:
+    """A metric's difference with its interval, and its replicates (R,); neither where a side of few does not vary."""
     counts = [metric.count(side[0]) for side in tables]
     if not all(counts):
-        return {"value": None, "low": None, "high": None, "n": counts[0], "method": f"no {metric.about}"}
+        return {"value": None, "low": None, "high": None, "n": counts[0], "method": f"no {metric.about}"}, None
     values = [[metric.of(table) for table in side] for side in tables]
     means = [float(np.mean(side)) for side in values]
     # Means of equal shares may differ in their last bit.
@@ -225,20 +142,20 @@ def _entry(
     over = [seeds.over_seeds(side, field.sampling, place) for side, place in zip(drawn, places, strict=True)]
     gaps = over[1] - over[0]
     if filled < FEW and any(np.isclose(np.nanmin(side), np.nanmax(side)) for side in over):
-        return entry | {"low": None, "high": None, "method": "no interval: one side is too small to vary"}
+        return entry | {"low": None, "high": None, "method": "no interval: one side is too small to vary"}, None
     low, high = percentiles(gaps)
     entry |= {"low": low, "high": high, "method": f"{field.sampling.method}, {_paired(field, places)}"}
-    return entry | {"could_show": _could_show(field, metric, tables, gaps, counts[0]), "_gaps": gaps}
+    return entry | {"could_show": _could_show(field, metric, tables, gaps, counts[0])}, gaps
 
 
-def _paired(field: _Field, places: tuple[int, int]) -> str:
+def _paired(field: Field, places: tuple[int, int]) -> str:
     many = [len(field.systems[place].seeds) for place in places if field.systems[place].seeds]
     drawn = f"; seeds drawn too ({' and '.join(map(str, many))})" if many else ""
     return f"the same draws for both sides{drawn}"
 
 
 def _could_show(
-    field: _Field, metric: Metric, tables: Sequence[Sequence[Table]], gaps: FloatArray, n: int
+    field: Field, metric: Metric, tables: Sequence[Sequence[Table]], gaps: FloatArray, n: int
 ) -> dict[str, Any]:
     """By discordance for plain shares of independent examples in two single runs, else by the bootstrap's spread."""
     single = all(len(side) == 1 for side in tables)
@@ -252,7 +169,7 @@ def _could_show(
     return power.from_discordance(int((gap < 0).sum()), int((gap > 0).sum()), n)
 
 
-def _tests(field: _Field) -> dict[tuple[int, str, str], Entry]:
+def _tests(field: Field) -> dict[tuple[int, str, str], Entry]:
     """The randomisation p of the pairs of single runs, by (system, slice, metric); seeds are left to the bootstrap."""
     found: dict[tuple[int, str, str], Entry] = {}
     for other, system in enumerate(field.systems[1:], 1):
@@ -268,12 +185,11 @@ def _tests(field: _Field) -> dict[tuple[int, str, str], Entry]:
     return found
 
 
-def _finished(entry: Entry) -> Entry:
-    """The entry with the bootstrap's p where it has none, and without p where it has no interval."""
-    gaps = entry.pop("_gaps", None)
+def _test_of(gaps: FloatArray | None, randomised: Entry | None) -> Entry:
+    """The randomisation test where there is one, else the bootstrap's p; nothing where there is no interval."""
     if gaps is None:
-        return {key: value for key, value in entry.items() if key not in ("p", "test")}
-    return entry if "p" in entry else entry | {"p": both_sides(gaps), "test": BOOTSTRAP}
+        return {}
+    return randomised or {"p": both_sides(gaps), "test": BOOTSTRAP}
 
 
 def both_sides(gaps: FloatArray) -> float:
@@ -289,7 +205,7 @@ def both_sides(gaps: FloatArray) -> float:
     return min(1.0, 2 * (1 + fewer) / (len(known) + 1))
 
 
-def _block(field: _Field, entries: Mapping[tuple[int, str, str], Entry], other: int, key: str) -> dict[str, Any]:
+def _block(field: Field, entries: Mapping[tuple[int, str, str], Entry], other: int, key: str) -> dict[str, Any]:
     """A slice, or the whole set, of one pair."""
     part = field.parts[0, 0][key]
     block: dict[str, Any] = {"n": part.n} | ({"about": "gold entities"} if part.entities else {})
@@ -298,7 +214,7 @@ def _block(field: _Field, entries: Mapping[tuple[int, str, str], Entry], other: 
     single = not (field.systems[0].seeds or field.systems[other].seeds)
     # What is right of a sentence when all but one type is left out is no answer that anybody gave.
     if single and not part.entities and "lm_nll" not in block["metrics"]:
-        first, second = (right(field.tables(place, key)) for place in (0, other))
+        first, second = (right(field.tables[place, key]) for place in (0, other))
         only = int((first > second).sum()), int((second > first).sum())
         block["mcnemar"] = {"only_reference": only[0], "only_other": only[1], "p": mcnemar(*only)}
     return block

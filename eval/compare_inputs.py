@@ -112,6 +112,15 @@ class _Reader:
         return self._read[digest]
 
 
+def read_seeds(folder: Path, data: str | None) -> Contest:
+    """A folder of seeds alone: the test sets that every member answers, or the one named."""
+    reader = _Reader(data)
+    system = reader.contender(folder.resolve().name, folder)
+    assert reader.card is not None
+    golds = {name: gold for name, gold in reader.golds.items() if system.has(name)}
+    return Contest(reader.card, golds, (system,), tuple(reader.notes))
+
+
 def read_contest(
     folders: Mapping[str, Path], foreign: Mapping[str, Path], data: str | None, files: tuple[Path, Path] | None
 ) -> Contest:

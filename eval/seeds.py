@@ -33,8 +33,7 @@ def members_of(folder: Path) -> list[Path]:
         return [folder]
     found = [path.parent for path in folder.glob("seed-*/card.json")]
     if not found:
-        known = "is it a run folder of heldout?" if folder.is_dir() else "there is no such folder"
-        raise Refused(f"{folder}: holds no card.json and no seed-*/card.json; {known}")
+        raise Refused(f"{folder}: holds no card.json; is it a run folder of heldout?")
     return sorted(found, key=lambda path: (len(path.name), path.name))
 
 

@@ -1,6 +1,9 @@
 """Score predictions: a run folder's, or any system's from its files, with intervals and slices.
 
-heldout score RUN                                                   every data set of a run; writes RUN/scores/
+heldout score RUN                                                   every data set of a run; writes RUN/scores/; of a
+                                                                    folder of seeds every run, then means and sds
+heldout score RUN --replay                                          again, as stored: the same to the last bit? Writes
+                                                                    nothing
 heldout score --card F --gold F --predictions F                     any system's answers; docs/predictions.md
 heldout score --task ner --gold SOURCE --predictions F              gold and answers as a task has them: CoNLL columns
 heldout score … --dev-gold F --dev-predictions F                    also after what is fitted on dev: a temperature,
@@ -33,12 +36,17 @@ from heldout.data.prepare import load
 from heldout.data.sources import SourceOptions
 from heldout.data.submissions import read_submission
 from heldout.data.task import load_task
-from heldout.errors import Refused
+from heldout.errors import Failed, Refused
 from heldout.eval import own_slices
+from heldout.eval.card import write_card
 from heldout.eval.conformal import ALPHA, check_alpha
 from heldout.eval.costs import parse_costs
 from heldout.eval.fits import Asked, fitters
-from heldout.eval.score import read_pair, refuse_no_run, score, score_run
+from heldout.eval.replay import reasons, replay
+from heldout.eval.score import read_pair, score, score_run
+from heldout.eval.seed_scores import render as render_seeds
+from heldout.eval.seed_scores import score_seeds
+from heldout.eval.seeds import members_of
 from heldout.eval.slices import known
 from heldout.eval.statistics import REPLICATES
 from heldout.eval.table import BINS
@@ -46,6 +54,9 @@ from heldout.eval.text import render
 from heldout.options import option, positional
 from heldout.records import Card, Example, Prediction, read_card
 from heldout.runs import holding, write_json
+
+#: Changed numbers that a replay lists.
+SHOWN = 20
 
 
 @dataclass(frozen=True)
@@ -64,6 +75,7 @@ class Options:
         (), "what an error costs, in quotes; again for more; a run keeps its costs", metavar="'GOLD>ANSWER=COST'"
     )
     alpha: float | None = option(None, "share of conformal sets that may miss gold, by default 0.1")
+    replay: bool = option(False, "score again what is stored: every number must come out the same to the last bit")
     slice: tuple[str, ...] = option((), "a slice of your own; may be given again", metavar="NAME=EXPRESSION")
     out: str | None = option(None, "where to write the scores of files as JSON", metavar="FILE")
     json: bool = option(False, "print JSON: one data set's scores, or those of a whole run by name")
@@ -79,16 +91,20 @@ def run(options: Options) -> int:
     settings: dict[str, Any] = {"replicates": options.replicates, "seed": options.seed, "bins": options.bins}
     card = {"--card": options.card} if options.task is None else {}
     files = card | {"--gold": options.gold, "--predictions": options.predictions}
+    if options.replay:
+        return _replay(options)
     if options.run:
         _refuse_both(options, files)
-        refuse_no_run(Path(options.run))
+        members = members_of(Path(options.run))
         if options.slice:
             own = own_slices.from_options(options.slice, list(known()))
             own_slices.keep(own_slices.family([Path(options.run)]), own)
+        settings |= {"costs": options.cost, "alpha": options.alpha}
+        if members != [Path(options.run)]:
+            return _print_seeds(options, score_seeds(Path(options.run), options.data, **settings))
         with holding(Path(options.run)) as folder:
-            scored: Mapping[str, Any] = score_run(
-                folder, options.data, costs=options.cost, alpha=options.alpha, **settings
-            )
+            scored: Mapping[str, Any] = score_run(folder, options.data, **settings)
+            write_card(folder)
     else:
         missing = [name for name, file in files.items() if file is None]
         if missing:
@@ -100,6 +116,36 @@ def run(options: Options) -> int:
         print(jsons.dumps(next(iter(scored.values())) if one else scored, indent=2, ensure_ascii=False))
     else:
         print("\n\n\n".join(render(row) for row in scored.values()))
+    return 0
+
+
+def _print_seeds(options: Options, rows: Mapping[str, Any]) -> int:
+    """Means and sds over a folder of seeds."""
+    if options.json:
+        print(jsons.dumps(rows, indent=2, ensure_ascii=False))
+    else:
+        print("\n\n\n".join(map(render_seeds, rows.values())))
+    return 0
+
+
+def _replay(options: Options) -> int:
+    """Score again what is stored and hold it against the stored scores; Failed where a number changed."""
+    if not options.run:
+        raise Refused("--replay scores a run folder again: heldout score RUN --replay")
+    if (options.replicates, options.seed, options.bins) != (REPLICATES, 0, BINS):
+        raise Refused("--replay takes the stored replicates, seed and bins; leave --replicates, --seed and --bins out")
+    own_slices.from_options(options.slice, list(known()))
+    changed = []
+    for folder in members_of(Path(options.run)):
+        found = replay(folder, options.data)
+        print(f"{folder}: {found.numbers:,} stored numbers, {len(found.changes):,} changed, {len(found.new):,} new")
+        for change in found.changes[:SHOWN]:
+            print(f"  {change}")
+        if found.changes:
+            said = [f"{folder}: {len(found.changes)} of {found.numbers} numbers changed, first {found.changes[0]}"]
+            changed.append("; ".join([*said, *reasons(folder, found.changes)]))
+    if changed:
+        raise Failed(changed[0])
     return 0
 
 
