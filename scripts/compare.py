@@ -20,7 +20,7 @@ from heldout.errors import Refused
 from heldout.eval.compare import EXAMPLES, compare
 from heldout.eval.compare_inputs import Contest, read_contest
 from heldout.eval.compare_text import render
-from heldout.eval.report.compare import build
+from heldout.eval.report.compare_page import build
 from heldout.eval.statistics import REPLICATES
 from heldout.eval.table import BINS
 from heldout.options import option, positional
