@@ -84,10 +84,8 @@ def _fresh(work: Work, run: Run) -> str:
     folder, options = work.out / "student", work.options
     if work.accelerator.is_main_process and "student" not in work.noted():
         tokenizer = load_tokenizer(run.source, options.max_length)
-        frame, dropout = single(tokenizer), (0.1, 0.1)
-        model = fresh(
-            "mlm", config_of("mlm", options.preset, tokenizer, frame, options.max_length, dropout), options.seed
-        )
+        shape = (tokenizer, single(tokenizer), options.max_length, (0.1, 0.1))
+        body: Any = fresh("mlm", config_of("mlm", options.preset, *shape), options.seed).base_model
         with atomic(folder) as temporary:
             body.save_pretrained(temporary)
             tokenizer.save_pretrained(temporary)
