@@ -7,6 +7,7 @@ from typing import Any
 
 from heldout.data.prepare import Prepared
 from heldout.errors import Refused
+from heldout.eval.card import write_card
 from heldout.eval.score import score_run
 from heldout.ledger import read_ledger
 from heldout.runs import came_to_nothing, environment, write_json, write_lines
@@ -22,6 +23,7 @@ def fit(job: Job, options: Mapping[str, Any], prepared: Prepared) -> None:
     _predict(job.folder, finetune(job), prepared)
     if is_main_process():
         score_run(job.folder)
+        write_card(job.folder)
 
 
 def without_tests(prepared: Prepared) -> Prepared:

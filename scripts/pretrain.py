@@ -14,6 +14,7 @@ import dataclasses
 import json
 from pathlib import Path
 
+from heldout.eval.card import write_card
 from heldout.eval.score import score_run
 from heldout.options import REQUIRED, option, to_json
 from heldout.pretrain.continuations import continuations
@@ -64,6 +65,7 @@ def _work(out: Path, options: Options) -> None:
         write_ngrams(out, pretrained, {"corpus": list(options.corpus), "seed": options.seed})
         for folder in (out, *sorted((out / "baselines").iterdir())):
             score_run(folder)
+        write_card(out)
         if options.objective == "clm":
             write_json(out / "continuations.json", continuations(pretrained))
         write_report(out)

@@ -12,8 +12,9 @@ from markupsafe import Markup
 
 from heldout import __version__
 from heldout.eval.report.comparisons import compare
+from heldout.eval.report.formats import as_json, as_markdown
 from heldout.eval.report.fresh import Say
-from heldout.eval.report.inputs import quiet, read_inputs
+from heldout.eval.report.inputs import Inputs, quiet, read_inputs
 from heldout.eval.report.mistakes import SHOWN
 from heldout.eval.report.page import Page, make_page
 from heldout.eval.report.pieces import Piece
@@ -22,6 +23,8 @@ from heldout.eval.report.wording import visible
 from heldout.eval.statistics import REPLICATES
 
 HERE = Path(__file__).parent
+#: How a report is written: a page, Markdown for a pull request, JSON for programs.
+FORMATS = ("html", "md", "json")
 
 
 def build(
@@ -38,13 +41,28 @@ def build(
     differences. ``text=False`` leaves example texts out; ``shown`` bounds the mistakes that are listed.
     ``say`` is told what is being computed. Refused where the folders hold no test set or do not belong together.
     """
-    return render(read_page(folders, text=text, shown=shown, replicates=replicates, say=say))
+    return render(_read_page(folders, text, shown, replicates, say)[0])
 
 
-def read_page(folders: Sequence[Path], *, text: bool, shown: int, replicates: int, say: Say) -> Page:
-    """What ``build`` lays out."""
+def build_as(
+    form: str,
+    folders: Sequence[Path],
+    *,
+    text: bool = True,
+    shown: int = SHOWN,
+    replicates: int = REPLICATES,
+    say: Say = quiet,
+) -> str:
+    """The report in one of FORMATS; the options are those of ``build``."""
+    page, inputs = _read_page(folders, text, shown, replicates, say)
+    if form == "html":
+        return render(page)
+    return as_markdown(page) if form == "md" else as_json(page, inputs)
+
+
+def _read_page(folders: Sequence[Path], text: bool, shown: int, replicates: int, say: Say) -> tuple[Page, Inputs]:
     inputs = read_inputs(folders, replicates, say)
-    return make_page(Report(inputs, compare(inputs, replicates, say), text, shown, replicates, say))
+    return make_page(Report(inputs, compare(inputs, replicates, say), text, shown, replicates, say)), inputs
 
 
 def render(page: Any, template: str = "report.html.j2") -> str:

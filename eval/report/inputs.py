@@ -161,7 +161,7 @@ def _system(folder: Path, card: Card, gold: Mapping[str, DataSet], seed_of: str,
         name: tuple(read_answers(gold[name].examples, *pair, card)) for name, pair in paths.items() if pair[1].exists()
     }
     # First, since scoring fits a temperature and says so in the ledger.
-    name = _name(options, folder)
+    name = system_name(options, folder)
     examples = {data: split.examples for data, split in gold.items()}
     scores = fresh_scores(
         folder, card, examples, predictions, replicates, lambda data: say(f"scoring {name} on {data}")
@@ -181,7 +181,7 @@ def _system(folder: Path, card: Card, gold: Mapping[str, DataSet], seed_of: str,
     )
 
 
-def _name(options: Mapping[str, Any], folder: Path) -> str:
+def system_name(options: Mapping[str, Any], folder: Path) -> str:
     """What people call the system: the kind of a baseline, the model's own name, else the folder's."""
     kind = options.get("kind")
     if isinstance(kind, str):
