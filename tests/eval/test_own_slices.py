@@ -68,6 +68,7 @@ def test_a_run_and_its_baselines_keep_the_slices_until_they_are_taken_away(
     assert "fine=yes" in scores(run / "baselines" / "majority")["slices"]
     page = (run / "report.html").read_text()
     assert "fine: yes" in page and "long: rest" in page
+    assert "Slice long: tokens &gt; 2." in page, "the page says what a slice of one's own means"
 
 
 def test_a_function_runs_when_the_command_line_names_it_and_never_because_a_file_does(

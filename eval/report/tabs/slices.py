@@ -1,5 +1,6 @@
 """The tab of slices: a forest plot of all of them, and the numbers of every system on every part of every test set."""
 
+from heldout.eval import own_slices
 from heldout.eval.report.inputs import Inputs
 from heldout.eval.report.kinds import words_of
 from heldout.eval.report.pictures import forest
@@ -23,7 +24,8 @@ def _note(inputs: Inputs, best: str) -> str:
     words = f"{opening(title(inputs.metric))} with its 95% interval below; n counts the {many} of a slice"
     words += f"{_entities(inputs)}."
     lift = f" Lift is {inputs.main.name} minus {best}, the baseline that is best on dev, on the same {many}."
-    return words + (lift if best else "")
+    own = "".join(f" Slice {name}: {text}." for name, text in own_slices.of_card(inputs.card).items())
+    return words + (lift if best else "") + own
 
 
 def _entities(inputs: Inputs) -> str:
