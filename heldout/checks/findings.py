@@ -49,5 +49,5 @@ def lines(finding: Finding) -> list[str]:
         quoted = f'  "{shorten(str(row["text"]))}"' if "text" in row else ""
         shown.append(f"    {row['id']}  {row['what']}{quoted}" if "what" in row else f"    {row['id']}{quoted}")
     if finding.n > len(finding.rows) > 0:
-        shown.append(f"    … and {finding.n - len(finding.rows)} more (--show {finding.n}, or --json)")
+        shown.append(f"    … and {finding.n - len(finding.rows)} more (--show {finding.n})")
     return [*shown, f"    do: {finding.advice}"] if finding.advice else shown

@@ -16,7 +16,7 @@ import numpy.typing as npt
 from heldout.data.shingles import WORD, WORDS
 
 BANDS, ROWS = 16, 2
-#: Texts hashed at a time: 4,096 of 230 words take 250 MB for a moment, of 20 words a tenth of it.
+#: Texts hashed at a time, which bounds the arrays of their triples.
 BLOCK = 4096
 #: A text of fewer than WORDS words has no triples, and only exact duplicates.
 NO_KEY = np.uint64(0)
@@ -43,7 +43,7 @@ _KNOWN: dict[str, int] = {}
 
 
 def hash_word(word: str) -> int:
-    """A word as 64 bits, remembered for the million most recent different words (50 MB)."""
+    """A word as 64 bits; those of half a million different words are remembered."""
     found = _KNOWN.get(word)
     if found is None:
         if len(_KNOWN) >= 500_000:

@@ -61,8 +61,9 @@ def _row(row: Mapping[str, Any]) -> Row:
 
 
 def _counted(rows: Sequence[Mapping[str, Any]]) -> str:
-    counts = {word: sum(row["outcome"] == outcome for row in rows) for outcome, (word, _) in SHOWN.items()}
-    return f"Of {len(rows)} checks {', '.join(f'{n} {word}' for word, n in counts.items() if n)}."
+    counts = {outcome: sum(row["outcome"] == outcome for row in rows) for outcome in SHOWN}
+    said = [f"{n} {outcome if n > 1 else SHOWN[outcome][0]}" for outcome, n in counts.items() if n]
+    return f"Of {len(rows)} checks {', '.join(said)}."
 
 
 TAB = Tab("Checks", 70, _sections)
