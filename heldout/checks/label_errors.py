@@ -6,8 +6,9 @@ suspected (Northcutt, Jiang and Chuang 2021, Confident Learning, section 3: the 
 Suspects are ranked by the normalised margin, p(given) − the largest other p, the least first.
 
 The probabilities are those of tf-idf + logistic regression, which never saw the text, its group or a near duplicate;
-or those of any system that was cross-fitted likewise. Of 200 labels flipped in 5,000 IMDb reviews it
-finds 125 among 215 suspects (docs/label_errors.py). What a linear model of words cannot tell (a pair's logic, irony) it suspects wrongly.
+or those of any system that was cross-fitted likewise. Of 200 labels flipped in 5,000 IMDb reviews it finds 125, among
+215 suspects (docs/label_errors.py). What a linear model of words cannot tell (a pair's logic, irony) it suspects
+wrongly.
 """
 
 from collections.abc import Sequence
@@ -20,8 +21,8 @@ from heldout.data.duplicates import connect
 from heldout.records import Example
 
 FOLDS = 5
-#: The inverse of the classifier's regularisation. docs/label_errors.py, 200 labels flipped in 5,000 IMDb reviews, gave a
-#: precision and recall of 0.58 and 0.57 at C = 1, 0.58 and 0.63 at 4, 0.53 and 0.68 at 16.
+#: The inverse of the classifier's regularisation. Of those 200 flipped labels precision and recall are 0.58 and 0.57 at
+#: C = 1, 0.58 and 0.63 at 4, 0.53 and 0.68 at 16.
 C = 4.0
 Probabilities = npt.NDArray[np.float64]
 

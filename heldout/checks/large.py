@@ -1,7 +1,7 @@
 """A source too large to hold, read as a stream: counts, broken texts, duplicates and conflicts within and across.
 
-Of each text some 150 bytes are kept: a fingerprint (exact duplicates), the keys of heldout.data.minhash (near ones) and its
-label. Near duplicates are 99 of 100 at a Jaccard similarity of 0.5; each that is reported was compared exactly.
+Of each text some 150 bytes are kept: a fingerprint (exact duplicates), the keys of heldout.data.minhash (near ones)
+and its label. Near duplicates are 99 of 100 at a Jaccard similarity of 0.5; each that is reported was compared exactly.
 Measured on one core: 1,000,000 generated rows of 12 to 29 words (100 MB) take 34 s of CPU and 460 MB; of 100 exact and
 100 near duplicates planted in a test of 2,200 rows all were found, and nothing else.
 """
