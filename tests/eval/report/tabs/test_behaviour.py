@@ -55,10 +55,7 @@ def test_the_tab_shows_phenomena_by_system_and_the_pairs_that_fell_apart_with_th
 ) -> None:
     answer_later(run, "suite", cases())
     page = build([run], replicates=50)
-    assert (
-        "encoder: accuracy 25.0% (13.3% to 38.0%) on the 40 test cases of suite." in page
-        or "on the 40 test cases" in page
-    )
+    assert "encoder: accuracy 25.0% (" in page and "on the 40 test cases of suite." in page
     assert "Lexicon gets 0.0% on the same cases." in page
     assert "never &lt;b&gt;bold&lt;/b&gt;" in page and NASTY not in page
     assert "Pairs that fell apart: 24 of 30" in page
