@@ -63,7 +63,8 @@ def test_a_run_folder_holds_exactly_these_files(run):
         *("run.json", "lock", "options.json", "environment.json", "ledger.json", "losses.jsonl", "card.json"),
         "train-texts.json",
         *("gold/dev.jsonl", "gold/again.jsonl", "predictions/dev.jsonl", "predictions/again.jsonl"),
-        *("fits/temperature.json", "scores/dev.json", "scores/again.json"),
+        *("fits/temperature.json", "fits/isotonic.json", "fits/conformal.json"),
+        *("scores/dev.json", "scores/again.json"),
     }
     assert {name.split("/")[1] for name in names if name.startswith("baselines/")} == {"majority", "lexicon", "tfidf"}
     assert {"model/model.safetensors", "model/config.json", "model/tokenizer.json"} <= names
