@@ -199,6 +199,14 @@ def test_a_run_of_a_language_model_has_a_report_without_mistakes(tmp_path):
         said = [{"id": row["id"], "nll": 20.0 + k, "n": 10, "correct": 4} for k, row in enumerate(gold)]
         write_lines(tmp_path / "run" / "gold" / f"{name}.jsonl", gold)
         write_lines(tmp_path / "run" / "predictions" / f"{name}.jsonl", said)
+    evaluations = [{"step": 5, "nll": 3.25}, {"step": 10, "nll": 2.5}]
+    for step in (5, 10):
+        write_json(
+            tmp_path / "run" / "checkpoints" / f"step-{step}" / "state.json", {"evaluations": evaluations[: step // 5]}
+        )
     page = build([tmp_path / "run"], replicates=50)
+    assert 'id="loss"' in page and page.index("step 5<") < page.index("3.250") < page.index("step 10<") < page.index(
+        "2.500"
+    )
     assert "On the 40 wiki texts the perplexity of run is " in page and "40.0%" in page
     assert 'id="mistakes"' not in page and 'id="calibration"' not in page and 'id="slices"' in page
