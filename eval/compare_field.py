@@ -40,7 +40,8 @@ class Field:
         order = [(s, m, metric) for s, m in self.parts for metric in self.metrics]
         bundles = {}
         for key in self.keys:
-            statistics = [Statistic(x.columns(self.tables[s, key][m]), x.value) for s, m, x in order]
+            columns = ((x, x.columns(self.tables[s, key][m])) for s, m, x in order)
+            statistics = (Statistic(found, x.value) for x, found in columns)
             bundles[key] = Bundle(self.parts[0, 0][key].rows, statistics, self.sampling)
         found: dict[tuple[int, str, str], list[FloatArray]] = {}
         for key, replicates in zip(bundles, bootstrap(list(bundles.values()), self.sampling), strict=True):

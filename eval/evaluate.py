@@ -58,7 +58,7 @@ def _drawn(
     """Of each part its bundle and the replicates by variant and metric, of the metrics that are resampled."""
     asked = {key: [(v, m) for v, m in found if not m.no_interval] for key, found in there.items()}
     bundles = {
-        key: Bundle(part.rows, [Statistic(m.columns(tables[v, key]), m.value) for v, m in asked[key]], sampling)
+        key: Bundle(part.rows, (Statistic(m.columns(tables[v, key]), m.value) for v, m in asked[key]), sampling)
         for key, part in parts.items()
     }
     replicates = bootstrap(list(bundles.values()), sampling)

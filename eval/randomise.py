@@ -13,7 +13,7 @@ A metric that sorts or bins by the system's own confidences (``ece_mass``, ``aur
 value on such a basis: it is not ``swappable``.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -86,9 +86,10 @@ def _difference(metric: Metric, first: FloatArray, second: FloatArray) -> Callab
     return apart
 
 
-def _swaps(rng: np.random.Generator, rows: int, units: int) -> FloatArray:
-    """Which of ``units`` are swapped in each of ``rows`` replicates, 1 or 0 with equal chance; float32."""
-    return rng.integers(0, 2, size=(rows, units), dtype=np.uint8).astype(np.float32)
+def _swaps(rng: np.random.Generator, rows: int, sizes: Sequence[int]) -> Iterator[FloatArray]:
+    """Which units are swapped in each of ``rows`` replicates, 1 or 0 with equal chance, float32, chunk by chunk."""
+    for size in sizes:
+        yield rng.integers(0, 2, size=(rows, size), dtype=np.uint8).astype(np.float32)
 
 
 def _p(found: float, swapped: FloatArray) -> float:

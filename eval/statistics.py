@@ -6,8 +6,9 @@ serves every metric, slice and variant: a slice's replicate is what falls into t
 """
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from hashlib import blake2b
 from statistics import NormalDist
 
 import numpy as np
@@ -23,8 +24,10 @@ REPLICATES = 10_000
 FEWEST = 20
 #: Below this many texts (or groups) numbers are anecdotes, whatever their interval says: a row is marked "few".
 FEW = 30
-#: Random weights of so many replicates (rows) of so many units: (R, units) float32.
-Draw = Callable[[np.random.Generator, int, int], FloatArray]
+#: Random weights of so many replicates (rows) of units in chunks of these sizes: of each chunk (R, size) float32.
+Draw = Callable[[np.random.Generator, int, Sequence[int]], Iterator[FloatArray]]
+#: More units than WHOLE are drawn in chunks.
+WHOLE, CHUNK = 65_536, 16_384
 #: Counts held at once: 4M float32 are 16 MB, their drawing takes another 64.
 BLOCK = 4_000_000
 
@@ -127,28 +130,72 @@ class Statistic:
 
 
 class Bundle:
-    """Statistics of the same rows: their columns side by side, summed by unit, so that one product serves them all."""
+    """Statistics of the same rows: their columns side by side, summed by unit, so that one product serves them all.
 
-    def __init__(self, rows: IntArray, statistics: Sequence[Statistic], sampling: Sampling) -> None:
-        self.values = [statistic.value for statistic in statistics]
-        self.edges = np.cumsum([statistic.columns.shape[1] for statistic in statistics])
+    A column that is mostly 0 (one bin of many) is kept as the places of its other values.
+    """
+
+    def __init__(self, rows: IntArray, statistics: Iterable[Statistic], sampling: Sampling) -> None:
         self.units, owner = np.unique(sampling.owners(rows), return_inverse=True)
+        self.values: list[Callable[[FloatArray], FloatArray]] = []
+        widths, holds = [], np.zeros(len(self.units), dtype=bool)
         # Equal columns (answers before and after a temperature, counts, empty bins) are kept once: of 1,400 columns
         # for 150 labels and a temperature half are left.
         kept: dict[bytes, int] = {}
-        self.source = []
-        for column in (column for statistic in statistics for column in statistic.columns.T):
-            summed = np.bincount(owner, column, len(self.units)).astype(np.float32)
-            self.source.append(kept.setdefault(summed.tobytes(), len(kept)))
-        self.columns = np.frombuffer(b"".join(kept), dtype=np.float32).reshape(len(kept), len(self.units)).T
+        self.source: list[int] = []
+        self._columns: list[tuple[IntArray | None, FloatArray]] = []
+        self._all: FloatArray | None = None
+        for statistic in statistics:
+            self.values.append(statistic.value)
+            widths.append(statistic.columns.shape[1])
+            for column in statistic.columns.T:
+                summed = np.bincount(owner, column, len(self.units)).astype(np.float32)
+                known = len(kept)
+                self.source.append(kept.setdefault(blake2b(summed.tobytes(), digest_size=16).digest(), known))
+                if len(kept) > known:
+                    holds |= summed != 0
+                    self._columns.append(_packed(summed))
+        self.edges = np.cumsum(widths)
         #: How many units hold anything at all: of a part's entities many sentences have none.
-        self.filled = int(self.columns.any(axis=1).sum())
+        self.filled = int(holds.sum())
 
-    def replicate(self, counts: FloatArray) -> list[FloatArray]:
-        """The values of each statistic under these counts (R, units of the sampling)."""
-        mine = counts if len(self.units) == counts.shape[1] else np.take(counts, self.units, axis=1)
-        sums = (mine @ self.columns)[:, self.source]
-        return [value(part) for value, part in zip(self.values, np.split(sums, self.edges[:-1], axis=1), strict=True)]
+    @property
+    def width(self) -> int:
+        """How many columns are kept."""
+        return len(self._columns)
+
+    def sums(self, weights: FloatArray, first: int) -> FloatArray:
+        """The kept columns summed under these weights (R, m) of the m units from ``first`` on: (R, columns)."""
+        low, high = (int(place) for place in np.searchsorted(self.units, [first, first + weights.shape[1]]))
+        mine = weights if high - low == weights.shape[1] else np.take(weights, self.units[low:high] - first, axis=1)
+        product: FloatArray = mine @ self._unpacked(low, high).T
+        return product
+
+    def _unpacked(self, low: int, high: int) -> FloatArray:
+        """The kept columns as rows (columns, high − low), of these places; of all places they are kept so."""
+        if self._all is not None:
+            return self._all
+        block = np.zeros((self.width, high - low), dtype=np.float32)
+        for row, (places, values) in zip(block, self._columns, strict=True):
+            if places is None:
+                row[:] = values[low:high]
+            else:
+                a, b = np.searchsorted(places, [low, high])
+                row[places[a:b] - low] = values[a:b]
+        if high - low == len(self.units):
+            self._all = block
+        return block
+
+    def replicate(self, sums: FloatArray) -> list[FloatArray]:
+        """The values of each statistic from sums of the kept columns (R, columns)."""
+        parts = np.split(sums[:, self.source], self.edges[:-1], axis=1)
+        return [value(part) for value, part in zip(self.values, parts, strict=True)]
+
+
+def _packed(column: FloatArray) -> tuple[IntArray | None, FloatArray]:
+    """A column as it is, or the places and values that are not 0 where these take less room."""
+    places = np.flatnonzero(column)
+    return (None, column) if 2 * len(places) >= len(column) else (places.astype(np.int32), column[places])
 
 
 def bootstrap(bundles: Sequence[Bundle], sampling: Sampling) -> list[list[FloatArray]]:
@@ -157,26 +204,42 @@ def bootstrap(bundles: Sequence[Bundle], sampling: Sampling) -> list[list[FloatA
 
 
 def resample(bundles: Sequence[Bundle], sampling: Sampling, draw: Draw, stream: int) -> list[list[FloatArray]]:
-    """The replicates (R,) of every statistic of every bundle under weights that ``draw`` gives to the units."""
+    """The replicates (R,) of every statistic of every bundle under weights that ``draw`` gives to the units.
+
+    Units are drawn all at once up to WHOLE of them, else in chunks: the columns of a million texts would not fit.
+    """
     rng = np.random.default_rng([sampling.seed, stream])
+    units = sampling.units
+    sizes = [units] if units <= WHOLE else [min(CHUNK, units - start) for start in range(0, units, CHUNK)]
+    rows = max(1, BLOCK // sizes[0])
     blocks: list[list[list[FloatArray]]] = []
-    rows = max(1, BLOCK // sampling.units)
     for start in range(0, sampling.replicates, rows):
-        weights = draw(rng, min(rows, sampling.replicates - start), sampling.units)
-        blocks.append([bundle.replicate(weights) for bundle in bundles])
+        first = 0
+        sums: list[FloatArray] = [np.zeros((1, bundle.width), dtype=np.float32) for bundle in bundles]
+        for weights in draw(rng, min(rows, sampling.replicates - start), sizes):
+            sums = [before + bundle.sums(weights, first) for before, bundle in zip(sums, bundles, strict=True)]
+            first += weights.shape[1]
+        blocks.append([bundle.replicate(found) for bundle, found in zip(bundles, sums, strict=True)])
     return [
         [np.concatenate([block[b][s] for block in blocks]) for s in range(len(bundle.values))]
         for b, bundle in enumerate(bundles)
     ]
 
 
-def _counts(rng: np.random.Generator, rows: int, units: int) -> FloatArray:
-    """How often each of ``units`` is drawn in each of ``rows`` replicates of ``units`` draws; float32."""
-    counts = np.empty((rows, units), dtype=np.float32)
-    for row in counts:
-        # The same numbers as int64 would be, of which a block took six times as long (fresh pages).
-        row[:] = np.bincount(rng.integers(0, units, size=units, dtype=np.int32), minlength=units)
-    return counts
+def _counts(rng: np.random.Generator, rows: int, sizes: Sequence[int]) -> Iterator[FloatArray]:
+    """How often each unit is drawn in each of ``rows`` replicates of as many draws, float32, chunk by chunk.
+
+    How many draws fall into each chunk is multinomial, and inside one they are uniform: the same as all at once.
+    """
+    units = sum(sizes)
+    shares = np.array(sizes) / units
+    totals = np.full((rows, 1), units) if len(sizes) == 1 else rng.multinomial(units, shares, size=rows)
+    for size, of_chunk in zip(sizes, totals.T, strict=True):
+        counts = np.empty((rows, size), dtype=np.float32)
+        for row, n in zip(counts, of_chunk, strict=True):
+            # The same numbers as int64 would be, of which a block took six times as long (fresh pages).
+            row[:] = np.bincount(rng.integers(0, size, size=n, dtype=np.int32), minlength=size)
+        yield counts
 
 
 def percentiles(replicates: FloatArray) -> tuple[float, float]:

@@ -167,3 +167,39 @@ def test_groups_come_from_about_and_an_example_without_one_stands_alone(
 def test_too_few_replicates_are_refused() -> None:
     with pytest.raises(Refused, match="use at least 20"):
         Sampling(10, None, 5)
+
+
+def test_units_drawn_in_chunks_are_drawn_as_all_at_once(monkeypatch: pytest.MonkeyPatch, random_table: Make) -> None:
+    """Totals of chunks are multinomial: means, spread and covariance of counts are those of one draw of all."""
+    import heldout.eval.statistics as module
+
+    monkeypatch.setattr(module, "WHOLE", 10)
+    monkeypatch.setattr(module, "CHUNK", 16)
+    sizes = [16, 16, 8]
+    counts = np.hstack(list(module._counts(np.random.default_rng(0), 20_000, sizes)))
+    assert counts.shape == (20_000, 40) and (counts.sum(axis=1) == 40).all()
+    assert counts.mean(axis=0) == pytest.approx(np.ones(40), abs=0.04)
+    expected = np.eye(40) - 1 / 40
+    assert np.abs(np.cov(counts.T) - expected).max() < 0.06
+    table = random_table(40, 3)
+    rows = np.arange(0, 40, 3)
+    for name in ("accuracy", "nll", "macro_f1", "ece"):
+        chunked = replicates(table, name, Sampling(40, None, 20_000, 0), rows)
+        with monkeypatch.context() as patch:
+            patch.setattr(module, "WHOLE", 40)
+            together = replicates(table, name, Sampling(40, None, 20_000, 1), rows)
+        assert np.nanmean(chunked) == pytest.approx(np.nanmean(together), rel=0.02)
+        assert np.nanstd(chunked) == pytest.approx(np.nanstd(together), rel=0.05)
+
+
+def test_columns_kept_by_their_places_sum_as_they_are(random_table: Make) -> None:
+    table, weights = random_table(60, 2), np.random.default_rng(0).integers(0, 3, (5, 60)).astype(np.float32)
+    metric = find("ece")
+    columns = metric.columns(table)
+    bundle = Bundle(np.arange(60), [Statistic(columns, metric.value)], Sampling(60, None, 20, 0))
+    whole, parts = bundle.sums(weights, 0), 0
+    fresh = Bundle(np.arange(60), [Statistic(columns, metric.value)], Sampling(60, None, 20, 0))
+    for first in (0, 25, 50):
+        parts = parts + fresh.sums(weights[:, first : first + 25], first)
+    assert whole[:, bundle.source] == pytest.approx(weights @ columns, abs=1e-4)
+    assert parts == pytest.approx(whole, abs=1e-4)
