@@ -13,6 +13,7 @@ from typing import Literal
 from heldout.baselines import BASELINES, BaselineOptions, find, write_baseline_run
 from heldout.data import task_names
 from heldout.data.prepare import PrepareOptions, parse_tests, prepare
+from heldout.embeddings.features import How
 from heldout.eval.summary import summary
 from heldout.options import REQUIRED, option, positional, to_json
 from heldout.runs import refuse_taken
@@ -30,6 +31,8 @@ class Options(PrepareOptions):
     out: str = option(REQUIRED, "the run folder to write", metavar="RUN")
     rule: Literal["full", "seeds"] = option("full", "lexicon: all its words, or the seeds' two (good, bad)")
     lexicon: str = option("", "lexicon: your own words, .json or lines of word TAB polarity", metavar="FILE")
+    vectors: str = option("", "static: word vectors (default: skip-gram on train's own texts)", metavar="VECTORS")
+    pooling: How = option("sif", "static: the mean of a text's words, weighted by idf, or SIF")
     seed: int = option(1, "draws the dev split where none is given, as finetune does")
     json: bool = option(False, "print the scores as JSON")
 
@@ -49,7 +52,11 @@ def run(options: Options) -> int:
         prepared,
         seed=options.seed,
         run_options=to_json(options),
-        options=BaselineOptions(options.rule, Path(options.lexicon) if options.lexicon else None),
+        options=BaselineOptions(options.rule, _path(options.lexicon), _path(options.vectors), options.pooling),
     )
     print(json.dumps(scores, indent=2, ensure_ascii=False) if options.json else summary([out], list(scores)))
     return 0
+
+
+def _path(value: str) -> Path | None:
+    return Path(value) if value else None

@@ -5,18 +5,27 @@ import pytest
 from heldout.data import task_names
 from heldout.data.prepare import parse_tests
 from heldout.options import parse
-from heldout.scripts import distill, finetune, pretrain
+from heldout.scripts import distill, embed, finetune, pretrain
 
 ALL = sorted((Path(__file__).parent.parent / "recipes").glob("*.toml"))
+EMBEDDING = [path for path in ALL if '\naction = "train"' in path.read_text()]
 PRETRAINING = [path for path in ALL if "\ncorpus = " in path.read_text()]
 DISTILLING = [path for path in ALL if path.stem.startswith("distill-")]
-RECIPES = [path for path in ALL if path not in [*PRETRAINING, *DISTILLING]]
+RECIPES = [path for path in ALL if path not in [*PRETRAINING, *DISTILLING, *EMBEDDING]]
 
 
 def test_there_are_recipes():
     assert len(RECIPES) >= 10
     assert len(PRETRAINING) >= 1
     assert len(DISTILLING) >= 2
+    assert len(EMBEDDING) >= 1
+
+
+@pytest.mark.parametrize("path", EMBEDDING, ids=lambda path: path.stem)
+def test_every_recipe_of_word_vectors_is_a_call_and_its_files_are_there(path, real_data):
+    options = parse(embed.Options, ["--config", str(path), "--out", "o"], prog="heldout embed", description="")
+    assert options.sources
+    assert all((real_data / source).exists() for source in options.sources)
 
 
 @pytest.mark.parametrize("path", PRETRAINING, ids=lambda path: path.stem)

@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Literal
 
+from heldout.embeddings.features import How
 from heldout.errors import Refused
 from heldout.records import Card, Example, Prediction
 
@@ -14,10 +15,12 @@ Rule = Literal["full", "seeds"]
 
 @dataclass(frozen=True)
 class BaselineOptions:
-    """What a person can choose: the lexicon's rule, and a lexicon file of their own."""
+    """What a person can choose: the lexicon's rule and file, static's vectors (None: train's own) and pooling."""
 
     rule: Rule = "full"
     lexicon: Path | None = None
+    vectors: Path | None = None
+    pooling: How = "sif"
 
 
 @dataclass(frozen=True)

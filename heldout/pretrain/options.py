@@ -29,6 +29,7 @@ class PretrainOptions(CorpusOptions, LoopOptions):
         "5,2,1", "what KL, masked tokens and the states' cosine weigh (teacher)", metavar="KL,MLM,COS"
     )
     temperature: float = option(2.0, "by which both distributions are softened (teacher)")
+    embeddings: str = option("", "static vectors that a fresh model's tokens begin with (heldout embed)", metavar="DIR")
     sentences: Splitter = option("auto", "sentencex where installed, else plain; line: a line is one (mlm-nsp)")
     held_out: float = option(0.02, "share of documents that are not trained on: half choose, half are reported")
     held_out_rows: int = option(1000, "rows of each half that are scored at most")
@@ -60,6 +61,8 @@ class PretrainOptions(CorpusOptions, LoopOptions):
             raise Refused(f"--preset {self.preset}: --model {self.model} has a size of its own; give one of the two")
         if self.model is not None and self.init_only:
             raise Refused("--init-only: writes a fresh model; leave --model out and give its size with --preset")
+        if self.embeddings and (self.model or self.teacher):
+            raise Refused(f"--embeddings {self.embeddings}: is for a fresh model; leave --model and --teacher out")
         if self.pack and self.objective == "mlm-nsp":
             raise Refused("--pack: a row of mlm-nsp is one pair; use --objective mlm or leave --pack out")
         if self.whole_words and self.objective == "clm":

@@ -4,12 +4,15 @@ import hashlib
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from typing import cast
 
 import numpy as np
 from accelerate import Accelerator
 from torch import nn
 from transformers import PreTrainedModel
 
+from heldout.embeddings.files import read_vectors
+from heldout.embeddings.table import begin_with
 from heldout.errors import Refused
 from heldout.ledger import Ledger, Split, write_ledger
 from heldout.pretrain.material import Material, prepare
@@ -98,10 +101,20 @@ def _untrained(job: Job, material: Material) -> PreTrainedModel:
         attention = options.dropout if options.attention_dropout is None else options.attention_dropout
         dropout = options.dropout, attention
         config = config_of(options.objective, preset, tokenizer, material.frame, longest, dropout)
-        return fresh(options.objective, config, job.seed)
+        model = fresh(options.objective, config, job.seed)
+        if options.embeddings:
+            _begin_with(model, options.embeddings, material)
+        return model
     source = Source(options.model, options.trust_remote_code)
     model = continued(options.objective, source, seed=job.seed, attention_dropout=options.attention_dropout, say=say)
     return _fitting(options, model, longest, len(tokenizer), source.name)
+
+
+def _begin_with(model: PreTrainedModel, name: str, material: Material) -> None:
+    """Put static vectors into the embedding table, in place; the tokens that are no word of theirs stay as drawn."""
+    weight = cast(nn.Embedding, model.get_input_embeddings()).weight
+    found = begin_with(weight.detach().numpy(), material.tokenizer.get_vocab(), read_vectors(Path(name)), name)
+    say(f"{name}: {int(found.sum())} of {len(found)} tokens begin with a static vector, the others as drawn")
 
 
 def _fitting(options: PretrainOptions, model: PreTrainedModel, longest: int, tokens: int, name: str) -> PreTrainedModel:

@@ -18,7 +18,7 @@ from heldout.runs import write_lines
 CARD = Card("films", "1", "label", ("negative", "positive"), ("accuracy", "nll"))
 DEFAULT = BaselineOptions()
 #: Those that answer with a label. Texts here have the fields of all of them.
-KINDS = ["hypothesis-only", "lexicon", "majority", "tfidf", "word-overlap"]
+KINDS = ["hypothesis-only", "lexicon", "majority", "static", "tfidf", "word-overlap"]
 #: Fits every baseline on the same texts and prints its predictions: run under several hash seeds.
 PROGRAM = """
 import json, sys

@@ -1,0 +1,73 @@
+"""Static embeddings + logistic regression: a text is the pooled vectors of its words, whatever their order.
+
+Skip-gram of 100 dimensions, trained on train's own texts, or the vectors of ``--vectors``; the mean, its idf-weighted
+kin or SIF (``--pooling``, SIF unless given); C by the card's main metric on dev. Of a pair (premise, hypothesis) the
+classifier sees both vectors, their distance |p − h| and product p · h, a number each dimension. What it gets beyond
+tf-idf, neighbourhoods of words give; what an encoder gets beyond it, context does.
+"""
+
+import tempfile
+from collections.abc import Sequence
+from pathlib import Path
+
+import numpy as np
+import numpy.typing as npt
+
+from heldout.baselines._contract import Baseline, BaselineOptions, Fitted
+from heldout.baselines._logistic import check, fit_logistic
+from heldout.embeddings.features import Features, fit_features
+from heldout.embeddings.files import read_vectors
+from heldout.embeddings.options import VectorOptions
+from heldout.embeddings.text import Sentences, words
+from heldout.embeddings.vectors import Vectors
+from heldout.embeddings.word2vec import train_gensim
+from heldout.errors import Refused
+from heldout.records import Card, Example
+
+Rows = npt.NDArray[np.float64]
+#: Ten passes: train's own texts are few. Words that stand in it once say nothing of a test.
+OWN = VectorOptions(kind="skipgram", size=100, epochs=10, min_count=2)
+
+
+def fit(train: Sequence[Example], dev: Sequence[Example], card: Card, seed: int, options: BaselineOptions) -> Fitted:
+    """Train or read the vectors, fit the pooling on train, one classifier for each C; the best on dev.
+
+    Refused where gensim is absent (and no ``--vectors`` given), no word of train has a vector, and as tfidf is.
+    """
+    check("static", train, dev, card)
+    texts = [words(text) for example in train for text in fields(example)]
+    vectors = read_vectors(options.vectors) if options.vectors else own_vectors(texts, seed)
+    features = fit_features(vectors, texts, options.pooling)
+    rows = features_of(features, train)
+    scale = rows.std(axis=0)
+    if not scale.any():
+        raise Refused("static: no word of train has a vector; give vectors of the same language, or leave it out")
+    # The same strength of regularisation for every dimension, whatever the vectors' length.
+    scale[scale == 0] = 1
+    return fit_logistic(train, rows / scale, dev, card, lambda examples: features_of(features, examples) / scale)
+
+
+def own_vectors(texts: Sequence[Sequence[str]], seed: int) -> Vectors:
+    """Skip-gram vectors of these texts; Refused where they are too few for any word to stand in them twice."""
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "sentences.txt"
+        with path.open("w", encoding="utf-8", newline="\n") as lines:
+            lines.writelines(" ".join(text) + "\n" for text in texts if text)
+        chosen = VectorOptions(**{**vars(OWN), "seed": seed % 2**32})
+        return train_gensim(Sentences(path), chosen, lambda message: None)
+
+
+def fields(example: Example) -> list[str]:
+    """The texts of an example: one, or the two of a pair."""
+    return [str(value) for value in example.text.values()]
+
+
+def features_of(features: Features, examples: Sequence[Example]) -> Rows:
+    """A row of numbers for each example: the vector of its text; of a pair p, h, |p − h| and p · h."""
+    sides = [features.of([words(text) for text in side]) for side in zip(*map(fields, examples), strict=True)]
+    if len(sides) == 2:
+        sides += [abs(sides[0] - sides[1]), sides[0] * sides[1]]
+    return np.concatenate(sides, axis=1).astype(np.float64)
+
+
+BASELINE = Baseline("static", fit)
