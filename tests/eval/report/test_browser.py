@@ -5,6 +5,8 @@ import zlib
 
 import pytest
 
+from heldout.eval.report import build
+
 pytestmark = pytest.mark.browser
 
 
@@ -66,7 +68,7 @@ def test_each_row_of_a_forest_has_its_own_name_value_and_drawing(open_page, widt
     rows = page.locator("#slices .whiskers .row:has(.name)")
     assert rows.count() > 10
     for row in rows.all():
-        name = row.locator(".name").evaluate("(node) => node.firstChild.data")
+        name = row.locator(".name").evaluate("(node) => node.firstChild.data.trim()")
         parts = row.locator(".name, .value, .track-cell").all()
         assert len(parts) == 5
         boxes = [part.bounding_box() for part in parts]
@@ -141,7 +143,7 @@ def test_no_tab_scrolls_sideways(open_page, width):
     page = open_page(width=width, height=844).page
     page.evaluate("document.querySelectorAll('details').forEach((part) => { part.open = true; })")
     wide, tabs = 0, [link.get_attribute("href") for link in page.locator("nav a").all()]
-    assert len(tabs) == 7
+    assert len(tabs) >= 7
     for tab in tabs:
         page.evaluate("(tab) => { location.hash = tab; }", tab)
         page.wait_for_function("(tab) => !document.querySelector(tab).hidden", arg=tab)
@@ -191,8 +193,8 @@ def test_the_filters_are_worked_by_keyboard_alone(open_page):
 def test_every_tab_is_reached_from_the_navigation(open_page):
     page = open_page().page
     links = page.locator("nav a")
-    assert links.count() == 7
-    for k in range(7):
+    assert links.count() >= 7
+    for k in range(links.count()):
         links.nth(k).click()
         panel = page.locator(links.nth(k).get_attribute("href"))
         assert panel.locator("h2").first.is_visible()
@@ -204,7 +206,7 @@ def test_all_tabs_are_printed_without_the_controls(open_page):
     page.emulate_media(media="print")
     page.evaluate("window.dispatchEvent(new Event('beforeprint'))")
     assert not page.locator("nav").is_visible() and not page.locator("#filters").is_visible()
-    assert len(shown_tabs(page)) == page.locator(".panel").count() == 7
+    assert len(shown_tabs(page)) == page.locator(".panel").count() >= 7
     assert page.locator("details:not([open])").count() == 0
     page.evaluate("window.dispatchEvent(new Event('afterprint'))")
     assert shown_tabs(page) == ["overview"]
@@ -214,7 +216,18 @@ def test_without_scripts_everything_is_shown(browser, html_file):
     context = browser.new_context(java_script_enabled=False)
     page = context.new_page()
     page.goto(html_file.as_uri())
-    assert len(shown_tabs(page)) == 7
+    assert len(shown_tabs(page)) == page.locator(".panel").count() >= 7
     assert visible_mistakes(page).count() == page.locator(".mistake").count() > 0
     assert not page.locator("#filters").is_visible()
     context.close()
+
+
+def test_a_page_as_large_as_they_get_opens_in_two_seconds(open_page, make_one, tmp_path):
+    """25,000 predictions, of which 10,000 are wrong: the list is bounded, the other tabs are not laid out."""
+    path = tmp_path / "large.html"
+    path.write_text(build([make_one(tmp_path / "run", 25_000, right=0.6)], replicates=20), encoding="utf-8")
+    assert 100_000 < path.stat().st_size < 5_000_000
+    page = open_page(path).page
+    timing = page.evaluate("performance.getEntriesByType('navigation')[0].loadEventEnd")
+    assert 0 < timing < 2000
+    assert page.locator(".mistake").count() == 400
