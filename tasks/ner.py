@@ -10,23 +10,26 @@ that shows most of what stands around it. A word that comes to no sub-word (cont
 answered O with probability 1: what could not be read is a miss wherever gold says otherwise.
 """
 
+from __future__ import annotations
+
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import accumulate
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 from tokenizers import pre_tokenizers
-from torch import Tensor
-from transformers import AutoModelForTokenClassification, PreTrainedTokenizerFast
 
 from heldout.bio import OUTSIDE, best_valid, strict
 from heldout.records import Example, Prediction
 from heldout.train.framing import BLOCK, Frame, frame
-from heldout.train.losses import token_cross_entropy
-from heldout.train.task import Encoded, Encoding, Logits, Task
+from heldout.train.task import AutoClass, Encoded, Encoding, Logits, Task
 from heldout.train.windows import IGNORED, Window
+
+if TYPE_CHECKING:
+    from torch import Tensor
+    from transformers import PreTrainedTokenizerFast
 
 #: The place of positions from which no word is read.
 NOWHERE = -1
@@ -154,6 +157,8 @@ def _window(
 
 def loss(outputs: Any, targets: Tensor, weights: Tensor) -> Tensor:
     """The sum of cross entropies over the words that are read; the loop makes it the mean over a step's words."""
+    from heldout.train.losses import token_cross_entropy
+
     return token_cross_entropy(outputs.logits, targets, weights)
 
 
@@ -199,4 +204,4 @@ def positions(window: Window) -> Sequence[int]:
     return found
 
 
-TASK = Task("ner", AutoModelForTokenClassification, encode, loss, decode, positions=positions)
+TASK = Task("ner", AutoClass("AutoModelForTokenClassification"), encode, loss, decode, positions=positions)

@@ -12,11 +12,9 @@ what the hypothesis alone gives away is a measure of the data set, not of the mo
 
 from collections.abc import Sequence
 
-from transformers import AutoModelForSequenceClassification
-
 from heldout.records import Example
 from heldout.train.classify import decode, encode_pairs, encode_texts, loss
-from heldout.train.task import Encoded, Encoding, Task
+from heldout.train.task import AutoClass, Encoded, Encoding, Task
 
 
 def encode(examples: Sequence[Example], encoding: Encoding) -> Encoded:
@@ -26,4 +24,4 @@ def encode(examples: Sequence[Example], encoding: Encoding) -> Encoded:
     return encode_pairs(examples, encoding, "premise", "hypothesis")
 
 
-TASK = Task("nli", AutoModelForSequenceClassification, encode, loss, decode)
+TASK = Task("nli", AutoClass("AutoModelForSequenceClassification"), encode, loss, decode)

@@ -10,28 +10,29 @@ A passage that is too long is read in windows that overlap by --stride; only (CL
 (FAULTS Q9). Nothing but the passage's tokens is ever searched (FAULTS Q11).
 """
 
+from __future__ import annotations
+
 import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from itertools import islice
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import torch
 from numpy.typing import NDArray
-from torch import Tensor
-from transformers import AutoModelForQuestionAnswering
 
 from heldout import spans
 from heldout.data.qa import WITH_IMPOSSIBLE
 from heldout.errors import Refused
 from heldout.records import Card, Example, Prediction
 from heldout.train.framing import BLOCK, Frame, bodies, frame
-from heldout.train.losses import span_cross_entropy
 from heldout.train.places import Places, places
-from heldout.train.task import Encoded, Encoding, Logits, Task
+from heldout.train.task import AutoClass, Encoded, Encoding, Logits, Task
 from heldout.train.windows import Window
+
+if TYPE_CHECKING:
+    from torch import Tensor
 
 #: How many spans a prediction lists, as SQuAD's own scripts do.
 NBEST = 20
@@ -166,12 +167,19 @@ def _holds(read: Read, span: tuple[int, int] | None) -> bool:
 
 def loss(outputs: Any, targets: Tensor, weights: Tensor) -> Tensor:
     """The weighted sum of the mean cross entropy of start and end."""
+    from heldout.train.losses import span_cross_entropy
+
     return span_cross_entropy(outputs.start_logits, outputs.end_logits, targets, weights)
 
 
-def logits(outputs: Any) -> Tensor:
-    """Start and end logits side by side, (rows, longest, 2)."""
-    return torch.stack([outputs.start_logits, outputs.end_logits], dim=-1)
+def logits(outputs: Any) -> Any:
+    """Start and end logits side by side, (rows, longest, 2), of torch's outputs or an exported model's (numpy)."""
+    sides = [outputs.start_logits, outputs.end_logits]
+    if isinstance(sides[0], np.ndarray):
+        return np.stack(sides, axis=-1)
+    import torch
+
+    return torch.stack(sides, dim=-1)
 
 
 def decode(
@@ -237,7 +245,7 @@ def positions(window: Window) -> Sequence[int]:
 
 TASK = Task(
     "qa",
-    AutoModelForQuestionAnswering,
+    AutoClass("AutoModelForQuestionAnswering"),
     encode,
     loss,
     partial(decode, abstain=False),

@@ -9,11 +9,9 @@ A text past the limit keeps its head, its tail or both, or is read in windows wh
 
 from collections.abc import Sequence
 
-from transformers import AutoModelForSequenceClassification
-
 from heldout.records import Example
 from heldout.train.classify import decode, encode_texts, loss
-from heldout.train.task import Encoded, Encoding, Task
+from heldout.train.task import AutoClass, Encoded, Encoding, Task
 
 
 def encode(examples: Sequence[Example], encoding: Encoding) -> Encoded:
@@ -21,4 +19,4 @@ def encode(examples: Sequence[Example], encoding: Encoding) -> Encoded:
     return encode_texts(examples, encoding, "text")
 
 
-TASK = Task("sentiment", AutoModelForSequenceClassification, encode, loss, decode)
+TASK = Task("sentiment", AutoClass("AutoModelForSequenceClassification"), encode, loss, decode)

@@ -1,17 +1,20 @@
 """What tasks share that give one label a text or a pair: encoding into windows, loss, decoding."""
 
+from __future__ import annotations
+
 from collections.abc import Iterable, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from torch import Tensor
 
 from heldout.errors import Refused
 from heldout.records import Example, Prediction
 from heldout.train.framing import bodies, cut, frame, longest_first
-from heldout.train.losses import cross_entropy
 from heldout.train.task import Encoded, Encoding, Logits
 from heldout.train.windows import Window
+
+if TYPE_CHECKING:
+    from torch import Tensor
 
 #: The pieces that are read of one example, each as the model's inputs, and how many tokens its texts have.
 Pieces = tuple[list[dict[str, list[int]]], int, int]
@@ -60,6 +63,8 @@ def _encoded(examples: Sequence[Example], encoding: Encoding, all_pieces: Iterab
 
 def loss(outputs: Any, targets: Tensor, weights: Tensor) -> Tensor:
     """The weighted sum of cross entropies."""
+    from heldout.train.losses import cross_entropy
+
     return cross_entropy(outputs.logits, targets, weights)
 
 
@@ -73,7 +78,7 @@ def decode(examples: Sequence[Example], encoded: Encoded, logits: Logits, labels
     return predictions
 
 
-def _softmax(logits: "np.ndarray[Any, Any]") -> "np.ndarray[Any, np.dtype[np.float64]]":
+def _softmax(logits: np.ndarray[Any, Any]) -> np.ndarray[Any, np.dtype[np.float64]]:
     shifted = np.exp(logits.astype(np.float64) - float(logits.max()))
     shares: np.ndarray[Any, np.dtype[np.float64]] = shifted / shifted.sum()
     return shares

@@ -23,8 +23,8 @@ from heldout.train.optim import linear_schedule, make_optimizer
 from heldout.train.plan import Step, make_plan, plan_hash
 from heldout.train.progress import progress, say
 from heldout.train.session import Selection, Session, evaluation_steps, run
-from heldout.train.system import System, encoding_of, load_system, pad_id
-from heldout.train.task import Encoded, Encoding, Long, Only, Task
+from heldout.train.system import System, load_system, pad_id
+from heldout.train.task import Encoded, Encoding, Long, Only, Task, encoding_of
 from heldout.train.untrusted import Source
 from heldout.train.windows import Batch, Window, collate
 

@@ -6,15 +6,19 @@
 Texts are tokenised without special tokens, cut to what there is room for, and put into the frame.
 """
 
+from __future__ import annotations
+
 import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import groupby
-
-from transformers import PreTrainedTokenizerFast
+from typing import TYPE_CHECKING
 
 from heldout.errors import Refused
 from heldout.train.task import Encoding, Long
+
+if TYPE_CHECKING:
+    from transformers import PreTrainedTokenizerFast
 
 #: Texts tokenised at a time: enough for the tokenizer's threads, little memory.
 BLOCK = 1000

@@ -1,6 +1,5 @@
 """A trained model with everything it needs to answer: task, tokenizer, labels by name, limits."""
 
-import dataclasses
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -8,7 +7,6 @@ from typing import Any
 
 from accelerate import Accelerator
 from torch import nn
-from transformers import PreTrainedTokenizerFast
 
 from heldout.records import Example, Prediction
 from heldout.runs import atomic
@@ -17,7 +15,7 @@ from heldout.train.label_names import matched, mismatch
 from heldout.train.models import label_names, load_model, load_tokenizer
 from heldout.train.predict import TOKEN_BUDGET, predict
 from heldout.train.progress import progress
-from heldout.train.task import Encoded, Encoding, Task
+from heldout.train.task import Encoded, Encoding, Task, answers, encoding_of
 from heldout.train.untrusted import Source
 
 
@@ -53,11 +51,7 @@ class System:
                 token_budget=self.token_budget,
                 progress=advance,
             )
-        own = list(self.encoding.labels)
-        if own != list(self.labels):
-            columns = [own.index(label) for label in self.labels]
-            logits = [rows[..., columns] for rows in logits]
-        return self.task.decode(examples, encoded, logits, self.labels)
+        return answers(self.task, self.encoding, self.labels, examples, encoded, logits)
 
     def save(self, folder: Path) -> None:
         """Write model/ of a run: weights (safetensors), config with label names, tokenizer; transformers loads it."""
@@ -75,12 +69,6 @@ def pad_id(encoding: Encoding) -> int:
     found = encoding.tokenizer.pad_token_id
     assert isinstance(found, int)
     return found
-
-
-def encoding_of(tokenizer: PreTrainedTokenizerFast, labels: Sequence[str], options: Mapping[str, Any]) -> Encoding:
-    """The encoding that a run's options ask for; what older runs did not have keeps its default."""
-    fields = {field.name for field in dataclasses.fields(Encoding)}
-    return Encoding(tokenizer, labels, **{key: value for key, value in options.items() if key in fields})
 
 
 def load_system(

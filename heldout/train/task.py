@@ -1,16 +1,25 @@
-"""What a task is to the code that trains and predicts: a frozen dataclass of functions (tasks/ fills it in)."""
+"""What a task is to the code that trains and predicts: a frozen dataclass of functions (tasks/ fills it in).
 
-from collections.abc import Callable, Sequence
+Encoding and decoding import no torch, so that an exported model is asked without it; losses do, when they are called.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import importlib
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
-from torch import Tensor
-from transformers import PreTrainedTokenizerFast
 
 from heldout.records import Card, Example, Prediction
-from heldout.train.loop import Loss
 from heldout.train.windows import Window
+
+if TYPE_CHECKING:
+    from transformers import PreTrainedTokenizerFast
+
+    from heldout.train.loop import Loss
 
 Long = Literal["head", "tail", "head+tail", "windows"]
 Only = Literal["", "premise", "hypothesis"]
@@ -55,25 +64,35 @@ def _nowhere(window: Window) -> Sequence[int]:
     return ()
 
 
-def _same(task: "Task", card: Card) -> "Task":
+def _same(task: Task, card: Card) -> Task:
     return task
 
 
-def _plain_logits(outputs: Any) -> Tensor:
-    logits: Tensor = outputs.logits
-    return logits
+def _plain_logits(outputs: Any) -> Any:
+    return outputs.logits
+
+
+class AutoClass:
+    """A class of transformers by its name, imported when it is first asked for something (from_pretrained)."""
+
+    def __init__(self, name: str) -> None:
+        self.name = name
+
+    def __getattr__(self, attribute: str) -> Any:
+        return getattr(getattr(importlib.import_module("transformers"), self.name), attribute)
 
 
 @dataclass(frozen=True)
 class Task:
     """A task: ``encode`` makes windows, ``loss`` is summed over a micro-batch, ``decode`` makes predictions.
 
-    ``model`` is a class of transformers with from_pretrained. ``decode`` gets the examples, what was encoded, the
-    logits of all windows in order (of (window's length, labels) where every position has some), and the labels in the
-    order of the logits. ``head`` names the columns of the model's logits; ``logits`` takes them from its outputs.
-    ``for_card`` is the task as this card asks it (where questions may have no answer, a system may say so).
-    ``positions`` tells of each position of a window what is read there (a word's place), negative for nothing: where a
-    student's outputs are compared with its teacher's. Tasks of one answer a window have none.
+    ``model`` is a class of transformers with from_pretrained (an AutoClass). ``decode`` gets the examples, what was
+    encoded, the logits of all windows in order (of (window's length, labels) where every position has some), and the
+    labels in the order of the logits. ``head`` names the columns of the model's logits; ``logits`` takes them from its
+    outputs, torch's or, of an exported model, numpy's. ``for_card`` is the task as this card asks it (where questions
+    may have no answer, a system may say so). ``positions`` tells of each position of a window what is read there (a
+    word's place), negative for nothing: where a student's outputs are compared with its teacher's. Tasks of one answer
+    a window have none.
     """
 
     name: str
@@ -82,6 +101,23 @@ class Task:
     loss: Loss
     decode: Callable[[Sequence[Example], Encoded, Logits, Sequence[str]], list[Prediction]]
     head: Callable[[Card], Sequence[str]] = _card_labels
-    logits: Callable[[Any], Tensor] = _plain_logits
-    for_card: Callable[["Task", Card], "Task"] = _same
+    logits: Callable[[Any], Any] = _plain_logits
+    for_card: Callable[[Task, Card], Task] = _same
     positions: Callable[[Window], Sequence[int]] = _nowhere
+
+
+def answers(
+    task: Task, encoding: Encoding, labels: Sequence[str], examples: Sequence[Example], encoded: Encoded, logits: Logits
+) -> list[Prediction]:
+    """The predictions that a model's logits make, ``encoding.labels`` being its labels and ``labels`` the card's."""
+    own = list(encoding.labels)
+    if own != list(labels):
+        columns = [own.index(label) for label in labels]
+        logits = [rows[..., columns] for rows in logits]
+    return task.decode(examples, encoded, logits, labels)
+
+
+def encoding_of(tokenizer: PreTrainedTokenizerFast, labels: Sequence[str], options: Mapping[str, Any]) -> Encoding:
+    """The encoding that a run's options ask for; what older runs did not have keeps its default."""
+    fields = {field.name for field in dataclasses.fields(Encoding)}
+    return Encoding(tokenizer, labels, **{key: value for key, value in options.items() if key in fields})

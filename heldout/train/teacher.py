@@ -24,8 +24,8 @@ from heldout.train.label_names import matched
 from heldout.train.models import load_model, load_tokenizer
 from heldout.train.progress import progress
 from heldout.train.store import LOGITS, Store, tokenizer_hash
-from heldout.train.system import encoding_of, load_system, pad_id
-from heldout.train.task import Encoded, Encoding, Task
+from heldout.train.system import load_system, pad_id
+from heldout.train.task import Encoded, Encoding, Task, encoding_of
 from heldout.train.untrusted import Source, check_folder, quiet, readable_errors
 from heldout.train.windows import Batch, collate
 

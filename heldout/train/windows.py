@@ -1,11 +1,22 @@
-"""Windows: what one forward pass sees of an example. Most examples are one window; a long text may be several."""
+"""Windows: what one forward pass sees of an example. Most examples are one window; a long text may be several.
+
+torch is imported where tensors are made: an exported model is asked without it (heldout/compress/runtime.py).
+"""
+
+from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-import torch
-from torch import Tensor
+import numpy as np
+from numpy.typing import NDArray
+
+if TYPE_CHECKING:
+    import torch
+    from torch import Tensor
+
+Ids = NDArray[np.int64]
 
 #: The target of positions that take no part in a loss (torch's cross entropy skips it).
 IGNORED = -100
@@ -41,7 +52,7 @@ class Batch:
     targets: Any
     weights: Tensor
 
-    def to(self, device: torch.device) -> "Batch":
+    def to(self, device: torch.device) -> Batch:
         """The same on a device; the weights stay where they are, the loss brings them over."""
         targets = self.targets
         if isinstance(targets, dict):
@@ -53,27 +64,38 @@ class Batch:
 
 def collate(windows: Sequence[Window], pad_id: int, *, pad_type: int = 0, pad_to: int = 0) -> Batch:
     """Pad windows on the right to the longest of them (or to ``pad_to``, if longer) and mask the padding."""
+    import torch
+
+    inputs = padded(windows, pad_id, pad_type=pad_type, pad_to=pad_to)
+    tensors = {name: torch.from_numpy(values) for name, values in inputs.items()}
+    longest = inputs["input_ids"].shape[1]
+    return Batch(tensors, _targets(windows, longest), torch.tensor([window.weight for window in windows]))
+
+
+def padded(windows: Sequence[Window], pad_id: int, *, pad_type: int = 0, pad_to: int = 0) -> dict[str, Ids]:
+    """The inputs of ``collate`` by name, attention_mask the last, each (rows, longest)."""
     longest = max(pad_to, *map(len, windows))
     fill = {"input_ids": pad_id, "token_type_ids": pad_type}
     inputs = {
         name: _padded([window.inputs[name] for window in windows], longest, fill.get(name, 0))
         for name in windows[0].inputs
     }
-    inputs["attention_mask"] = _padded([[1] * len(window) for window in windows], longest, 0)
-    return Batch(inputs, _targets(windows, longest), torch.tensor([window.weight for window in windows]))
+    return inputs | {"attention_mask": _padded([[1] * len(window) for window in windows], longest, 0)}
 
 
-def _padded(rows: Sequence[Sequence[int]], longest: int, fill: int) -> Tensor:
-    return torch.tensor([[*row, *[fill] * (longest - len(row))] for row in rows], dtype=torch.long)
+def _padded(rows: Sequence[Sequence[int]], longest: int, fill: int) -> Ids:
+    return np.array([[*row, *[fill] * (longest - len(row))] for row in rows], dtype=np.int64)
 
 
 def _targets(windows: Sequence[Window], longest: int) -> Tensor | None:
+    import torch
+
     targets = [window.target for window in windows]
     if any(target is None for target in targets):
         # Gold may be known of some only: of HANS's two labels a three-way model has one.
         return None
     if isinstance(targets[0], list):
-        return _padded(targets, longest, IGNORED)
+        return torch.from_numpy(_padded(targets, longest, IGNORED))
     return torch.tensor(targets, dtype=torch.long)
 
 
