@@ -154,18 +154,19 @@ def _others(path: Path) -> dict[str, Vectors]:
 
 
 def _compare(options: Options) -> tuple[dict[str, Any], str]:
-    from heldout.checks.contextual import compare, show
-
     if options.sentences is None or len(options.word) != 1 or len(options.sources) != 1:
         raise Refused("heldout embed compare needs one MODEL, one --word and --sentences FILE, a text a line")
+    # With torch, so only here.
+    from heldout.checks.contextual import compare, show
+
     account = compare(options.sources[0], options.word[0], options.sentences)
     return account, show(account)
 
 
 def _probe(options: Options) -> tuple[dict[str, Any], str]:
-    from heldout.checks.layers import probe, show
-
     if not options.data or len(options.sources) != 1:
         raise Refused("heldout embed probe needs one MODEL and --data SOURCE: labelled examples")
+    from heldout.checks.layers import probe, show
+
     account = probe(options.sources[0], options.task, options.data, limit=options.limit, seed=options.seed)
     return account, show(account)

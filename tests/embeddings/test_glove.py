@@ -178,9 +178,8 @@ def test_a_run_that_was_stopped_ends_as_one_that_was_not(tmp_path: Path) -> None
 
 
 def test_words_stand_by_count_and_a_vector_is_the_sum_of_both_sides(tmp_path: Path) -> None:
-    vectors, _ = train_glove(
-        corpus_file(tmp_path), VectorOptions(kind="glove", size=3, epochs=1), tmp_path / "a", quiet
-    )
+    options = VectorOptions(kind="glove", size=3, epochs=1)
+    vectors, _ = train_glove(corpus_file(tmp_path), options, tmp_path / "a", quiet)
     assert vectors.counts is not None
     assert vectors.counts.tolist() == sorted(vectors.counts.tolist(), reverse=True)
     assert vectors.words[0] == "hot" or vectors.counts[0] == vectors.counts[vectors.index["hot"]]

@@ -26,9 +26,7 @@ def same(one: Vectors, other: Vectors) -> bool:
 
 
 @settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
-@given(
-    words=st.lists(WORD, min_size=1, max_size=6, unique=True), kind=st.sampled_from([".txt", ".bin", ".safetensors"])
-)
+@given(words=st.lists(WORD, min_size=1, max_size=6, unique=True), kind=st.sampled_from(KINDS))
 def test_vectors_are_read_as_they_were_written_in_every_format(tmp_path: Path, words: list[str], kind: str) -> None:
     written = table(*words)
     write_vectors(written, tmp_path / f"v{kind}")

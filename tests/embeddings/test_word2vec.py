@@ -18,25 +18,6 @@ from heldout.lessons import war_and_peace
 
 PLACES = ["river", "hill", "mill", "harbour", "bridge"]
 WORDS = ["a", "a", "the", "the", "on", "with", "and", "near", "boat", "sail", "lamp", *PLACES]
-    "a",
-    "boat",
-    "on",
-    "the",
-    "river",
-    "with",
-    "a",
-    "sail",
-    "and",
-    "a",
-    "lamp",
-    "on",
-    "the",
-    "hill",
-    "near",
-    "the",
-    "old",
-    "mill",
-]
 #: What our small runs are for gensim.
 GENSIM = {"vector_size": 8, "epochs": 2, "min_count": 1, "seed": 1, "workers": 1}
 
