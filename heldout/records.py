@@ -50,7 +50,8 @@ class Card:
         }
 
 
-@dataclass(frozen=True)
+# Slots: of a million examples and predictions they save 200 MB.
+@dataclass(frozen=True, slots=True)
 class Example:
     """One gold record: an id unique in its file, the text fields, the gold answer, and what is known about it."""
 
@@ -64,7 +65,7 @@ class Example:
         return {"id": self.id, "text": dict(self.text), "gold": self.gold, "about": dict(self.about)}
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class Prediction:
     """One system's answer to one example; everything but id and answer is optional."""
 
