@@ -12,6 +12,28 @@ from heldout.embeddings.vectors import Grams, Vectors
 from heldout.errors import Failed, Refused
 
 
+class _Teller:
+    """Says each epoch; gensim calls these four (a class of gensim's own could not be imported up here)."""
+
+    def __init__(self, epochs: int, say: Callable[[str], None]) -> None:
+        self.epochs, self.say, self.done, self.begun = epochs, say, 0, time.perf_counter()
+
+    def on_train_begin(self, model: Any) -> None:
+        """Nothing to say yet."""
+
+    def on_epoch_begin(self, model: Any) -> None:
+        """Nothing to say yet."""
+
+    def on_epoch_end(self, model: Any) -> None:
+        """The epoch, and the words of the corpus a second."""
+        self.done += 1
+        speed = self.done * model.corpus_total_words / (time.perf_counter() - self.begun)
+        self.say(f"epoch {self.done} of {self.epochs}, {speed:,.0f} words a second")
+
+    def on_train_end(self, model: Any) -> None:
+        """The caller says it."""
+
+
 def load_gensim() -> Any:
     """gensim.models; Refused with what to install where it is absent (it takes seconds to import: ask when needed)."""
     try:
@@ -46,6 +68,7 @@ def train_gensim(sentences: Sentences, options: VectorOptions, say: Callable[[st
         start_alpha=model.alpha,
         end_alpha=model.min_alpha,
         compute_loss=model.compute_loss,
+        callbacks=[_Teller(options.epochs, say)],
     )
     say(f"{options.kind}: {options.epochs} epochs in {time.perf_counter() - start:.1f} s")
     return _vectors(model.wv, options)
