@@ -6,6 +6,8 @@ A model/ whose labels have no names takes theirs from the same option: --label L
 
     heldout predict runs/imdb --data negation=suite:negation      test cases; heldout suite list
 
+A run that heldout compress exported answers through onnxruntime: neither torch nor transformers is then imported.
+
 Writes RUN/gold/NAME.jsonl, RUN/predictions/NAME.jsonl and RUN/scores/NAME.json; the model is not changed. The fits
 of the run (its temperature) are shown beside, as for its own test sets. Texts that the run was trained on are marked,
 and data that it was trained or chosen on are refused.
@@ -15,8 +17,10 @@ import json
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any, Literal
 
 from heldout.baselines import answer_later
+from heldout.compress.runtime import load_onnx, model_labels
 from heldout.data.fitted import compare, read_fitted
 from heldout.data.prepare import load, parse_tests
 from heldout.data.sources import SourceOptions, refuse_idle_labels
@@ -28,20 +32,17 @@ from heldout.options import REQUIRED, option, positional
 from heldout.records import Card, Example, read_card
 from heldout.runs import holding, read_json, write_lines
 from heldout.tasks import load_task
-from heldout.train.models import config_labels
-from heldout.train.precision import Precision, make_accelerator, resolve
-from heldout.train.system import load_system
-from heldout.train.untrusted import Source
+from heldout.train.task import Task
 
 
 @dataclass(frozen=True)
 class Options(SourceOptions):
     """What ``heldout predict`` takes."""
 
-    folder: str = positional("the run folder whose model/ answers", metavar="RUN")
+    folder: str = positional("the run folder whose model/ (or onnx/) answers", metavar="RUN")
     data: tuple[str, ...] = option(REQUIRED, "a set to predict and score; may be given again", metavar="NAME=SOURCE")
     allow_fitted_test: bool = option(False, "score data that was trained or chosen on; the report says so")
-    precision: Precision = option("auto", "auto is bf16 where the hardware multiplies it")
+    precision: Literal["auto", "fp32", "bf16"] = option("auto", "auto is bf16 where the hardware multiplies it")
     seed: int = option(1, "draws the sample of --limit")
     json: bool = option(False, "print the scores as JSON")
 
@@ -49,8 +50,9 @@ class Options(SourceOptions):
 def run(options: Options) -> int:
     """Load the system once, then predict and score each set."""
     folder = Path(options.folder)
-    if not (folder / "model").is_dir():
-        raise Refused(f"{folder}: holds no model/; give a run folder that heldout finetune has finished")
+    exported = (folder / "onnx").is_dir()
+    if not exported and not (folder / "model").is_dir():
+        raise Refused(f"{folder}: holds no model/ or onnx/; give a run folder that heldout finetune has finished")
     card, made = read_card(folder / "card.json"), read_json(folder / "options.json")
     data = parse_tests(options.data, "--data")
     taken = [name for name in data if (folder / "scores" / f"{name}.json").exists()]
@@ -70,14 +72,17 @@ def run(options: Options) -> int:
         )
         for name, source in data.items()
     }
-    source = Source(str(folder / "model"), made["trust_remote_code"])
-    renamed = _renamed(options.label, config_labels(source), card)
+    own = model_labels(folder / "onnx") if exported else _torch_labels(folder, made)
+    renamed = _renamed(options.label, own, card)
     refuse_idle_labels([value for value in options.label if value.rpartition("=")[0] not in renamed], loaded)
     fitted = read_fitted(folder)
     compared = {name: compare(name, loaded[name], fitted, allow=options.allow_fitted_test) for name in data}
     task = load_task(made["task"], card)
-    accelerator = make_accelerator(resolve(options.precision)[0])
-    system = load_system(task, source, task.head(card), made, accelerator, renamed)
+    system: Any = (
+        load_onnx(folder / "onnx", task, card, made, renamed)
+        if exported
+        else _torch_system(folder, task, card, made, options.precision, renamed)
+    )
     systems = [folder]
     with holding(folder):
         for name, (split, overlap) in compared.items():
@@ -94,6 +99,25 @@ def run(options: Options) -> int:
     else:
         print(summary(list(dict.fromkeys(systems)), list(data)))
     return 0
+
+
+def _torch_labels(folder: Path, made: dict[str, Any]) -> list[str]:
+    from heldout.train.models import config_labels
+    from heldout.train.untrusted import Source
+
+    return config_labels(Source(str(folder / "model"), made["trust_remote_code"]))
+
+
+def _torch_system(
+    folder: Path, task: Task, card: Card, made: dict[str, Any], precision: Any, renamed: dict[str, str]
+) -> Any:
+    """The run's model/; torch is imported here, not above: an exported run needs none."""
+    from heldout.train.precision import make_accelerator, resolve
+    from heldout.train.system import load_system
+    from heldout.train.untrusted import Source
+
+    source = Source(str(folder / "model"), made["trust_remote_code"])
+    return load_system(task, source, task.head(card), made, make_accelerator(resolve(precision)[0]), renamed)
 
 
 def _cases(examples: Sequence[Example]) -> bool:

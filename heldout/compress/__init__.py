@@ -1,1 +1,1 @@
-"""Smaller files from a model: ONNX, int8, pruning, each gated by how far its answers move."""
+"""Smaller and faster models of a run, each a run folder of its own: ONNX, int8, pruning; and what each costs."""
