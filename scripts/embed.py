@@ -122,7 +122,8 @@ def _one(sentences: Sentences, options: VectorOptions, path: Path, work: Path, a
     write_vectors(vectors, path)
     words = sum(map(len, sentences))
     found = {"corpus_words": words, "vocabulary": len(vectors.words), "seconds": round(seconds, 2)}
-    return {**found, "words_a_second": round(words * options.epochs / seconds), **facts}
+    epochs = facts.pop("epochs_now", options.epochs)
+    return {**found, "words_a_second": round(words * epochs / seconds), **facts}
 
 
 def _summary(facts: Mapping[str, Any], out: Path) -> str:

@@ -90,21 +90,23 @@ def _read_own(path: Path) -> Vectors:
 
 
 def _read_text(path: Path, stream: IO[bytes]) -> Vectors:
-    words, rows = list[str](), list[Floats]()
+    # One growing buffer: a list of a million small arrays would take twice the memory once they are stacked.
+    words, buffer, width = list[str](), bytearray(), 0
     for number, line in enumerate(stream, 1):
         word, *values = line.rstrip(b"\r\n").rstrip(b" ").split(b" ")
         if number == 1 and len(values) == 1 and word.isdigit():
             continue
         try:
             words.append(word.decode("utf-8"))
-            rows.append(np.array(values, dtype=np.float32))
+            buffer += np.array(values, dtype=np.float32).tobytes()
         except ValueError as error:
             raise Refused(f"{path}, line {number}: not a word and its numbers ({error})") from None
-        if len(values) != len(rows[0]) or not values:
-            raise Refused(f"{path}, line {number}: {len(values)} numbers after {word!r}; the first has {len(rows[0])}")
-    if not rows:
+        width = width or len(values)
+        if len(values) != width or not values:
+            raise Refused(f"{path}, line {number}: {len(values)} numbers after {word!r}; the first has {width}")
+    if not words:
         raise Refused(f"{path}: holds no vectors")
-    return _checked(path, tuple(words), np.stack(rows), None, None)
+    return _checked(path, tuple(words), np.frombuffer(buffer, np.float32).reshape(-1, width), None, None)
 
 
 def _read_binary(path: Path, stream: IO[bytes]) -> Vectors:
@@ -113,7 +115,7 @@ def _read_binary(path: Path, stream: IO[bytes]) -> Vectors:
         assert n > 0 and d > 0
     except (ValueError, AssertionError):
         raise Refused(f"{path}: does not begin with the numbers of words and dimensions, as word2vec's .bin") from None
-    words, rows = list[str](), list[Floats]()
+    words, buffer = list[str](), bytearray()
     for number in range(1, n + 1):
         letters = bytearray()
         while (letter := stream.read(1)) not in (b" ", b"") and len(letters) < LONGEST:
@@ -126,8 +128,8 @@ def _read_binary(path: Path, stream: IO[bytes]) -> Vectors:
             words.append(bytes(letters).lstrip(b"\n").decode("utf-8"))
         except UnicodeDecodeError:
             raise Refused(f"{path}: word {number} of {n} is not UTF-8 ({bytes(letters[:30])!r})") from None
-        rows.append(np.frombuffer(values, "<f4"))
-    return _checked(path, tuple(words), np.stack(rows).astype(np.float32), None, None)
+        buffer += values
+    return _checked(path, tuple(words), np.frombuffer(buffer, "<f4").reshape(n, d), None, None)
 
 
 def _checked(path: Path, words: tuple[str, ...], rows: Floats, counts: Ints | None, grams: Grams | None) -> Vectors:

@@ -97,18 +97,20 @@ def train_glove(
     entries = sum(path.stat().st_size for path in parts(table)) // 16
     counted = time.perf_counter() - begun
     say(f"glove: {len(index):,} words, {entries:,} pairs counted in {counted:.1f} s")
-    state, losses = _epochs(len(index), options, folder, table, say, resume=resume)
-    facts = {"pairs": entries, "counting_seconds": round(counted, 2), "loss_a_pair": losses}
+    state, losses, done = _epochs(len(index), options, folder, table, say, resume=resume)
+    facts = {"pairs": entries, "counting_seconds": round(counted, 2), "loss_a_pair": losses, "epochs_now": done}
     rows = state.v[:, :-1] + state.u[:, :-1]
     return Vectors(tuple(index), rows, np.array([n for _, n in counts], np.int64)), facts
 
 
 def _epochs(
     words: int, options: VectorOptions, folder: Path, table: Path, say: Callable[[str], None], *, resume: bool
-) -> tuple[State, list[float]]:
+) -> tuple[State, list[float], int]:
+    """The state after all epochs, the loss of each, and how many of them this life of the run did."""
     path = folder / "state.safetensors"
     state, losses = _taken_up(path) if resume and path.exists() else (start(words, options.size, options.seed), [])
-    for epoch in range(len(losses), options.epochs):
+    before = len(losses)
+    for epoch in range(before, options.epochs):
         begun, total, n = time.perf_counter(), 0.0, 0
         generator = np.random.default_rng([options.seed, 2, epoch])
         files = parts(table)
@@ -123,7 +125,7 @@ def _epochs(
         _keep(path, state, losses)
         speed = n / (time.perf_counter() - begun)
         say(f"glove: epoch {epoch + 1} of {options.epochs}, loss a pair {total / n:.5f}, {speed:,.0f} pairs a second")
-    return state, losses
+    return state, losses, options.epochs - before
 
 
 def _keep(path: Path, state: State, losses: list[float]) -> None:

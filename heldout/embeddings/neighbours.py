@@ -10,6 +10,7 @@ from heldout.errors import Refused
 
 #: With so many frequent words all pairs are looked at (1,201 in War and Peace); beyond, so many pairs are drawn.
 ALL_PAIRS_OF, DRAWN = 3000, 1_000_000
+FEWEST = 20
 #: Words that are asked about where nobody names any: those at these ranks of frequency.
 RANKS = (100, 200, 400, 800, 1600)
 
@@ -26,16 +27,20 @@ class Crowding:
 
 
 def crowding(vectors: Vectors, min_count: int, seed: int = 1) -> Crowding:
-    """The cosines of random pairs of frequent words; of the first 3,000 words where the file has no counts.
+    """The cosines of random pairs of frequent words.
 
-    Refused where fewer than two words are so frequent.
+    Where fewer than ``FEWEST`` are so frequent, of the most frequent there are (and ``min_count`` says how rare those
+    get); of the first 3,000 words where the file has no counts. Refused where there is one word only.
     """
     if vectors.counts is None:
         frequent = np.arange(min(ALL_PAIRS_OF, len(vectors.words)))
     else:
         frequent = np.flatnonzero(vectors.counts >= min_count)
+        if len(frequent) < FEWEST:
+            frequent = np.argsort(-vectors.counts, kind="stable")[:FEWEST]
+            min_count = int(vectors.counts[frequent].min())
     if len(frequent) < 2:
-        raise Refused(f"--frequent {min_count}: {len(frequent)} words are so frequent; lower it")
+        raise Refused("these vectors are of one word; there is nothing to compare")
     rows = vectors.unit[frequent]
     if len(rows) <= ALL_PAIRS_OF:
         cosines = (rows @ rows.T)[np.triu_indices(len(rows), 1)]

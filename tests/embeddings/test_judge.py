@@ -74,9 +74,11 @@ def test_the_lessons_offset_crowds_vectors_and_the_picture_does_not_show_it() ->
     assert project(vectors, "abcd").explained == pytest.approx(lesson.explained(lesson.CROSS)[:2], abs=1e-5)
 
 
-def test_fewer_than_two_frequent_words_are_refused() -> None:
-    with pytest.raises(Refused, match="--frequent 100: 0 words"):
-        crowding(table(5), 100)
+def test_a_small_corpus_is_judged_by_the_most_frequent_words_it_has() -> None:
+    found = crowding(table(30), 100)
+    assert (found.words, found.min_count) == (20, 11)
+    with pytest.raises(Refused, match="of one word"):
+        crowding(table(1), 1)
     with pytest.raises(Refused, match="'nobody' has no vector"):
         nearest(table(5), "nobody")
 
