@@ -122,7 +122,7 @@ def _one(sentences: Sentences, options: VectorOptions, path: Path, work: Path, a
     write_vectors(vectors, path)
     words = sum(map(len, sentences))
     found = {"corpus_words": words, "vocabulary": len(vectors.words), "seconds": round(seconds, 2)}
-    epochs = facts.pop("epochs_now", options.epochs)
+    epochs = facts.pop("epochs_now", options.passes)
     return {**found, "words_a_second": round(words * epochs / seconds), **facts}
 
 

@@ -8,7 +8,7 @@ from heldout.options import parse
 from heldout.scripts import distill, embed, finetune, pretrain
 
 ALL = sorted((Path(__file__).parent.parent / "recipes").glob("*.toml"))
-EMBEDDING = [path for path in ALL if '\naction = "train"' in path.read_text()]
+EMBEDDING = [path for path in ALL if '\nkind = "' in path.read_text()]
 PRETRAINING = [path for path in ALL if "\ncorpus = " in path.read_text()]
 DISTILLING = [path for path in ALL if path.stem.startswith("distill-")]
 RECIPES = [path for path in ALL if path not in [*PRETRAINING, *DISTILLING, *EMBEDDING]]
@@ -23,7 +23,7 @@ def test_there_are_recipes():
 
 @pytest.mark.parametrize("path", EMBEDDING, ids=lambda path: path.stem)
 def test_every_recipe_of_word_vectors_is_a_call_and_its_files_are_there(path, real_data):
-    options = parse(embed.Options, ["--config", str(path), "--out", "o"], prog="heldout embed", description="")
+    options = parse(embed.Options, ["train", "--config", str(path), "--out", "o"], prog="heldout embed", description="")
     assert options.sources
     assert all((real_data / source).exists() for source in options.sources)
 

@@ -110,7 +110,7 @@ def _epochs(
     path = folder / "state.safetensors"
     state, losses = _taken_up(path) if resume and path.exists() else (start(words, options.size, options.seed), [])
     before = len(losses)
-    for epoch in range(before, options.epochs):
+    for epoch in range(before, options.passes):
         begun, total, n = time.perf_counter(), 0.0, 0
         generator = np.random.default_rng([options.seed, 2, epoch])
         files = parts(table)
@@ -124,8 +124,8 @@ def _epochs(
             raise Failed(f"glove: the loss overflowed in epoch {epoch + 1}; lower --learning-rate {options.rate:g}")
         _keep(path, state, losses)
         speed = n / (time.perf_counter() - begun)
-        say(f"glove: epoch {epoch + 1} of {options.epochs}, loss a pair {total / n:.5f}, {speed:,.0f} pairs a second")
-    return state, losses, options.epochs - before
+        say(f"glove: epoch {epoch + 1} of {options.passes}, loss a pair {total / n:.5f}, {speed:,.0f} pairs a second")
+    return state, losses, options.passes - before
 
 
 def _keep(path: Path, state: State, losses: list[float]) -> None:

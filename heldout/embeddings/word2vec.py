@@ -68,9 +68,9 @@ def train_gensim(sentences: Sentences, options: VectorOptions, say: Callable[[st
         start_alpha=model.alpha,
         end_alpha=model.min_alpha,
         compute_loss=model.compute_loss,
-        callbacks=[_Teller(options.epochs, say)],
+        callbacks=[_Teller(options.passes, say)],
     )
-    say(f"{options.kind}: {options.epochs} epochs in {time.perf_counter() - start:.1f} s")
+    say(f"{options.kind}: {options.passes} epochs in {time.perf_counter() - start:.1f} s")
     return _vectors(model.wv, options)
 
 
@@ -80,7 +80,7 @@ def _settings(options: VectorOptions) -> dict[str, Any]:
         "vector_size": options.size,
         "window": options.window,
         "min_count": options.min_count,
-        "epochs": options.epochs,
+        "epochs": options.passes,
         "seed": options.seed,
         "workers": options.workers,
         "sg": int(options.skip_gram if options.kind == "fasttext" else options.kind == "skipgram"),

@@ -65,7 +65,7 @@ def test_an_option_is_gensims_and_changes_what_is_trained(
 
 def test_our_defaults_are_those_the_seeds_state_of_gensim() -> None:
     options, stated = VectorOptions(), war_and_peace.DEFAULTS
-    ours = (options.negative, options.epochs, options.window, options.exponent, options.subsample, options.rate)
+    ours = (options.negative, options.passes, options.window, options.exponent, options.subsample, options.rate)
     assert ours == tuple(stated[k] for k in ("negative", "epochs", "window", "ns_exponent", "sample", "alpha"))
     assert (options.last_learning_rate, int(options.shrink_windows), options.size) == (
         stated["min_alpha"],
@@ -141,3 +141,10 @@ def test_the_seeds_counts_are_those_of_the_shared_values() -> None:
         pytest.skip(f"seed values absent: {path}")
     entries = {entry["id"]: entry["expected"] for entry in json.loads(path.read_text())["entries"]}
     assert entries["ch.warpeace.table"]["counts"]["value"] == war_and_peace.STATED["counts"]
+
+
+def test_glove_makes_more_passes_unless_told() -> None:
+    assert VectorOptions(kind="glove").passes == 25
+    assert VectorOptions(kind="glove", epochs=3).passes == VectorOptions(epochs=3).passes == 3
+    with pytest.raises(Refused, match="--epochs 0: must be 1"):
+        VectorOptions(epochs=0)
