@@ -102,7 +102,7 @@ def _groups(gold: Sequence[Example]) -> IntArray:
 def _columns(features: Sequence[Feature], first: IntArray) -> tuple[list[Column], IntArray]:
     """The columns of the tree and their codes of all cases; borders and parts are those of the first half."""
     columns: list[Column] = []
-    codes = []
+    codes: list[IntArray] = []
     for feature in features:
         here = feature.values[first]
         if feature.parts:
@@ -115,7 +115,8 @@ def _columns(features: Sequence[Feature], first: IntArray) -> tuple[list[Column]
         borders = np.unique(np.quantile(here, shares, method="lower")) if len(here) else np.array([])
         columns.append(Column(feature, tuple(map(float, borders))))
         codes.append(np.searchsorted(borders, feature.values, side="left"))
-    return columns, np.array(codes, dtype=np.int64).reshape(len(columns), -1).T
+    cases = len(features[0].values) if features else 0
+    return columns, np.array(codes, dtype=np.int64).reshape(len(columns), cases).T
 
 
 def _suspects(

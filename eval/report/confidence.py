@@ -203,8 +203,8 @@ def _conformal(inputs: Inputs) -> Section | None:
     note = (
         f"Instead of one label a set of them, every label whose probability is at least "
         f"{1 - found[told[0]]['parameters']['quantile']:.3f}, so chosen on {fitted['split']} "
-        f"({count(fitted['n'])} {words_of(inputs).many}) that {percent(asked, 0)} of the sets hold gold where texts "
-        "are like those (split conformal prediction; Sadinle, Lei and Wasserman 2019). Elsewhere that is no promise."
+        f"({count(fitted['n'])} {words_of(inputs).many}) that {percent(asked, 0)} of the sets hold gold on "
+        "others like those (split conformal prediction; Sadinle, Lei and Wasserman 2019). Elsewhere that is no promise."
     )
     return Section("Conformal sets", blocks, note)
 
