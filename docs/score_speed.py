@@ -24,6 +24,7 @@ def write(folder: Path, n: int, words: int) -> None:
     """Card, gold and predictions of n texts of about so many words, four in five answered right."""
     generator = random.Random(0)
     card = {"name": "made up", "kind": "label", "labels": ["negative", "positive"], "metrics": METRICS}
+    card["slices"] = ["negation", "length", "overlap"]
     (folder / "card.json").write_text(json.dumps(card))
     with (folder / "gold.jsonl").open("w") as gold, (folder / "predictions.jsonl").open("w") as predictions:
         for row in range(n):

@@ -1,7 +1,6 @@
 """Scores of a system as scores/NAME.json has them: of one data set, or of every data set in a run folder."""
 
 import hashlib
-import json
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -26,7 +25,7 @@ from heldout.eval.table import BINS
 from heldout.eval.tabulate import tabulate
 from heldout.fits import NEEDS, Fit, able, apply, spoken, write_fit
 from heldout.ledger import Ledger, read_ledger, write_ledger
-from heldout.records import Card, Example, Prediction, content_hash, join, read_gold, read_predictions
+from heldout.records import Card, Example, Prediction, canonical, content_hash, join, read_gold, read_predictions
 from heldout.runs import read_json, write_json
 
 DEV = "dev"
@@ -111,7 +110,7 @@ def inputs_hash(card: Card, gold: Sequence[Example], predictions: Sequence[Predi
     """SHA-256 of all that scores are computed from: the card, gold with its ``about``, predictions in gold's order."""
     digest = hashlib.sha256()
     for row in (record.to_json() for records in ([card], gold, predictions) for record in records):
-        line = json.dumps(row, ensure_ascii=False, sort_keys=True)
+        line = canonical(row)
         digest.update(line.encode("utf-8", "surrogatepass") + b"\n")
     return digest.hexdigest()
 

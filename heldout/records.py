@@ -182,6 +182,8 @@ def read_gold(path: Path, card: Card) -> list[Example]:
 def read_predictions(path: Path, card: Card) -> list[Prediction]:
     """Read a predictions file; Refused with the row for a doubled id, an unknown answer or impossible scores."""
     predictions, seen = [], set()
+    # Equal ones are kept once: of a million texts most share how many tokens they have, and all an answer.
+    kept: dict[Any, Any] = {}
     for number, row in read_lines(path):
         where = f"{path}, line {number}"
         if "answer" not in row and card.kind != "lm":
@@ -193,7 +195,10 @@ def read_predictions(path: Path, card: Card) -> list[Prediction]:
         _check_seen(where, row.get("seen"))
         seen.add(row["id"])
         answer = row.get("answer") if card.kind != "lm" else {key: row[key] for key in LM if key in row}
-        predictions.append(Prediction(row["id"], answer, row.get("scores"), row.get("entities"), row.get("seen")))
+        answer = kept.setdefault(answer, answer) if isinstance(answer, str) else answer
+        said = row.get("seen")
+        said = None if said is None else kept.setdefault(tuple(said.items()), said)
+        predictions.append(Prediction(row["id"], answer, row.get("scores"), row.get("entities"), said))
     return predictions
 
 
@@ -228,10 +233,14 @@ def join(gold: Sequence[Example], predictions: Sequence[Prediction]) -> list[tup
     return pairs
 
 
+#: One line of JSON in which keys have one order, for hashes. ``json.dumps`` would make an encoder for every line.
+canonical = json.JSONEncoder(ensure_ascii=False, sort_keys=True).encode
+
+
 def content_hash(examples: Iterable[Example]) -> str:
     """SHA-256 of ids, texts and gold in order (``about`` left out): equal hashes mean equal questions and answers."""
     digest = hashlib.sha256()
     for example in examples:
-        line = json.dumps([example.id, example.text, example.gold], ensure_ascii=False, sort_keys=True)
+        line = canonical([example.id, example.text, example.gold])
         digest.update(line.encode("utf-8", "surrogatepass") + b"\n")
     return digest.hexdigest()
