@@ -48,7 +48,7 @@ def soften(scores: Sequence[float], temperature: float) -> list[float]:
 def along(x: Sequence[float], y: Sequence[float], p: float) -> float:
     """The value at ``p`` of the line through the knots (x, y), x rising; before the first and behind the last, theirs.
 
-    >>> along([0.2, 0.4], [0.1, 0.5], 0.3)
+    >>> round(along([0.2, 0.4], [0.1, 0.5], 0.3), 12)
     0.3
     """
     if p <= x[0]:
