@@ -1,6 +1,7 @@
 """Keep the scores of a run for docs/results.md, and write that page from what is kept.
 
-    python docs/make_results.py keep RUN NAME   copies options, environment, ledger and scores into docs/results/NAME/
+    python docs/make_results.py keep RUN NAME [SET …]   copies options, environment, ledger and scores (of all sets, or
+                                                        these) into docs/results/NAME/
     python docs/make_results.py pair RUN OTHER NAME   keeps what RUN gains over OTHER, paired, in docs/results/NAME/
     python docs/make_results.py write           writes docs/results.md from docs/results/ and docs/results.template.md
 
@@ -11,7 +12,7 @@ that no run gave (tests/test_results.py writes it again and compares).
 import json
 import re
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -40,6 +41,8 @@ COLUMNS = {
     "span": (("f1", ""), ("em", ""), ("has_ans_f1", ""), ("no_ans_acc", ""), ("ece", ""), ("f1", "null_threshold")),
     "lm": (("lm_nll", ""), ("lm_accuracy", ""), ("nsp_accuracy", "")),
 }
+#: What the pairs of a suite say.
+PAIRS = {"both_right": "both of a pair right", "twin_gap": "gap to the twin", "flip_rate": "flips"}
 HEADS = {
     **{"accuracy": "accuracy", "nll": "NLL", "ece": "ECE", "f1": "F1", "em": "EM", "has_ans_f1": "HasAns F1"},
     **{"no_ans_acc": "NoAns accuracy", "entity_f1": "F1", "entity_precision": "precision", "entity_recall": "recall"},
@@ -48,7 +51,7 @@ HEADS = {
 }
 
 
-def keep(run: Path, name: str) -> None:
+def keep(run: Path, name: str, sets: Sequence[str] = ()) -> None:
     """Copy a run's small files, its seeds' and its baselines', as compact JSON without this machine's paths."""
     states = sorted(run.glob("checkpoints/step-*/state.json"), key=lambda path: int(path.parent.name.split("-")[1]))
     if states:
@@ -56,6 +59,8 @@ def keep(run: Path, name: str) -> None:
     for folder in [run, *run.glob("seed-*"), *run.glob("baselines/*")]:
         for pattern in FILES:
             for path in folder.glob(pattern):
+                if path.parent.name == "scores" and sets and path.stem not in sets:
+                    continue
                 target = KEPT / name / path.relative_to(run)
                 target.parent.mkdir(parents=True, exist_ok=True)
                 target.write_text(_compact(path))
@@ -96,7 +101,11 @@ def _compact(path: Path) -> str:
 def page() -> str:
     """The text of docs/results.md."""
     template = (HERE / "results.template.md").read_text()
-    return re.sub(r"\{(\w+) ([\w./-]+)\}", lambda found: TABLES[found[1]](KEPT / found[2]), template)
+    return re.sub(r"\{(\w+)((?: [\w./-]+)+)\}", _table, template)
+
+
+def _table(found: re.Match[str]) -> str:
+    return TABLES[found[1]](*(KEPT / name for name in found[2].split()))
 
 
 def _systems(run: Path) -> Iterator[tuple[str, Path]]:
@@ -225,19 +234,45 @@ def about(run: Path) -> str:
     )
 
 
-TABLES: dict[str, Callable[[Path], str]] = {
+def phenomena_table(*runs: Path) -> str:
+    """A suite by phenomenon: the main metric of every system of kept RUN/SETs, and what the first one's pairs say."""
+    found = [
+        (name, _read(folder / "scores" / f"{path.name}.json"))
+        for path in runs
+        for name, folder in _systems(path.parent)
+        if (folder / "scores" / f"{path.name}.json").exists()
+    ]
+    main = _read(next(folder for _, folder in _systems(runs[0].parent)) / "card.json")["metrics"][0]
+    first = found[0][1]["slices"]
+    keys = [key for key in first if key.startswith(("phenomenon=", "role="))]
+    extra = [name for name in PAIRS if any(_value(first[key], name) is not None for key in keys)]
+    heads = [*(f"{name}: {HEADS.get(main, main)}" for name, _ in found), *(PAIRS[name] for name in extra)]
+    rows = [f"| cases | n | {' | '.join(heads)} |", "|---|---|" + "---|" * len(heads)]
+    for key in keys:
+        cells = [_shown(scores["slices"].get(key, {}).get("metrics", {}).get(main)) for _, scores in found]
+        cells += [_shown(first[key]["metrics"].get(name)) for name in extra]
+        rows.append(f"| {key.split('=', 1)[1]} | {first[key]['n']:,} | {' | '.join(cells)} |")
+    return "\n".join(rows)
+
+
+def _value(part: dict[str, Any], name: str) -> float | None:
+    return part["metrics"].get(name, {}).get("value")
+
+
+TABLES: dict[str, Callable[..., str]] = {
     "scores": scores_table,
     "means": means_table,
     "slices": slices_table,
     "about": about,
     "curve": curve_table,
     "paired": paired_table,
+    "phenomena": phenomena_table,
 }
 
 
 if __name__ == "__main__":
-    if sys.argv[1:2] == ["keep"] and len(sys.argv) == 4:
-        keep(Path(sys.argv[2]), sys.argv[3])
+    if sys.argv[1:2] == ["keep"] and len(sys.argv) >= 4:
+        keep(Path(sys.argv[2]), sys.argv[3], sys.argv[4:])
     elif sys.argv[1:2] == ["pair"] and len(sys.argv) == 5:
         pair(Path(sys.argv[2]), Path(sys.argv[3]), sys.argv[4])
     elif sys.argv[1:] == ["write"]:

@@ -8,7 +8,7 @@ from heldout.records import Card, Example, Prediction
 
 
 def flat(
-    card: Card, golds: Sequence[Any], answers: Sequence[Any], scores: Sequence[Any] | None = None, **settings: int
+    card: Card, golds: Sequence[Any], answers: Sequence[Any], scores: Sequence[Any] | None = None, **settings: Any
 ) -> dict[str, float | None]:
     """Every metric of the card with its 95% interval: {"accuracy": …, "accuracy_low": …, "accuracy_high": …, "n": …}.
 

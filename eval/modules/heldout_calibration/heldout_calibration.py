@@ -29,7 +29,7 @@ class HeldoutCalibration(evaluate.Metric):
         )
 
     def _compute(
-        self, predictions: Sequence[Sequence[float]], references: Sequence[int], **settings: int
+        self, predictions: Sequence[Sequence[float]], references: Sequence[int], **settings: Any
     ) -> dict[str, Any]:
         labels = tuple(map(str, range(len(predictions[0]))))
         card = Card("evaluate", "1", "label", labels, ("nll", "brier", "ece", "ece_mass", "aurc"))

@@ -28,7 +28,7 @@ class HeldoutEntities(evaluate.Metric):
         )
 
     def _compute(
-        self, predictions: Sequence[Sequence[str]], references: Sequence[Sequence[str]], **settings: int
+        self, predictions: Sequence[Sequence[str]], references: Sequence[Sequence[str]], **settings: Any
     ) -> dict[str, Any]:
         found = {tag for sentence in (*predictions, *references) for tag in sentence if tag != "O"}
         types = sorted({tag[2:] for tag in found})

@@ -25,7 +25,7 @@ class HeldoutLabels(evaluate.Metric):
             description=DESCRIPTION, inputs_description=INPUTS, citation=CITATION, features=features
         )
 
-    def _compute(self, predictions: Sequence[Any], references: Sequence[Any], **settings: int) -> dict[str, Any]:
+    def _compute(self, predictions: Sequence[Any], references: Sequence[Any], **settings: Any) -> dict[str, Any]:
         golds, answers = [str(label) for label in references], [str(label) for label in predictions]
         labels = tuple(sorted({*golds, *answers}))
         labels = labels if len(labels) > 1 else (*labels, "any other")

@@ -36,7 +36,7 @@ class HeldoutSquad(evaluate.Metric):
         )
 
     def _compute(
-        self, predictions: Sequence[Mapping[str, Any]], references: Sequence[Mapping[str, Any]], **settings: int
+        self, predictions: Sequence[Mapping[str, Any]], references: Sequence[Mapping[str, Any]], **settings: Any
     ) -> dict[str, Any]:
         said = {row["id"]: row["prediction_text"] for row in predictions}
         wanted = {row["id"]: row["answers"] for row in references}
