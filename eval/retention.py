@@ -94,7 +94,7 @@ def agreement(first: Sequence[Prediction], second: Sequence[Prediction]) -> floa
         for one, other in zip(first, second, strict=True)
         for pair in zip(_each(one.answer), _each(other.answer), strict=True)
     ]
-    return sum(a == b for a, b in pairs) / len(pairs)
+    return float(sum(a == b for a, b in pairs) / len(pairs))
 
 
 def _each(answer: Any) -> Sequence[Any]:

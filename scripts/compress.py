@@ -1,7 +1,7 @@
 """Make a smaller or faster model of a run: ONNX, int8, pruning; the product is a run folder like any other.
 
     heldout compress runs/imdb --onnx --out runs/imdb-onnx              fp32, answered through onnxruntime
-    heldout compress runs/imdb --int8 --out runs/imdb-int8              8-bit weights; --static, --scan, --keep-fp32
+    heldout compress runs/imdb --int8 --out runs/imdb-int8              8-bit weights; --how, --scan, --keep-fp32
     heldout compress runs/imdb --drop-layers 1,3,5 --retrain 1 --out runs/imdb-3
     heldout compress runs/imdb --structured ffn=0.5 --retrain 1 --out runs/imdb-half
     heldout compress runs/imdb --prune 0.5 --retrain 1 --rounds 3 --out runs/imdb-sparse
@@ -19,6 +19,7 @@ from typing import Any, Literal
 
 from heldout.compress.exported import Int8, export, export_int8, rows_of
 from heldout.compress.product import Origin, begin, counted, open_origin, predict_all
+from heldout.compress.quantise import How
 from heldout.errors import Refused
 from heldout.eval.card import write_card
 from heldout.eval.score import names_of, score_run
@@ -42,9 +43,9 @@ class Options:
     out: str = option(REQUIRED, "the run folder to write", metavar="RUN2")
     onnx: bool = option(False, "export to onnx/ in fp32")
     int8: bool = option(False, "export to onnx/ with weights in 8 bits")
-    static: bool = option(False, "int8: ranges of activations from dev, not from each batch")
-    calibration: int = option(100, "int8 --static: windows of dev to find ranges on")
-    per_channel: bool = option(True, "int8: a scale for each column of a matrix")
+    how: How = option("blocks", "int8: scales of 32 numbers; or of a batch; or found on dev beforehand")
+    calibration: int = option(100, "int8 --how static: windows of dev to find ranges on")
+    per_channel: bool = option(True, "int8 --how dynamic or static: a scale for each column of a matrix")
     keep_fp32: tuple[str, ...] = option(
         (), "int8: leave a layer in fp32, * for anything; again for more", metavar="LAYER"
     )
@@ -69,7 +70,7 @@ class Options:
         if len(exports) + bool(shrinks) != 1:
             what = "nothing was asked for" if not exports + shrinks else "one product a call"
             raise Refused(f"{what}: give --onnx, --int8, or some of --structured, --drop-layers, --prune")
-        for name in ("static", "keep_fp32", "scan"):
+        for name in ("keep_fp32", "scan"):
             if getattr(self, name) and not self.int8:
                 raise Refused(f"--{name.replace('_', '-')}: goes with --int8")
         if self.retrain and not shrinks:
@@ -110,14 +111,21 @@ def _export(origin: Origin, options: Options, out: Path) -> None:
         if options.onnx:
             made, found = export(origin, system, rows, folder, force=options.force)
         else:
-            how: Literal["static", "dynamic"] = "static" if options.static else "dynamic"
             asked = Int8(
-                how, options.calibration, options.per_channel, options.keep_fp32, options.scan, options.scan_rows
+                options.how,
+                options.calibration,
+                options.per_channel,
+                options.keep_fp32,
+                options.scan,
+                options.scan_rows,
             )
             made, found, said = export_int8(origin, system, rows, folder, asked, say, force=options.force)
     say(f"{found.product}: {found.words}")
     ledger = read_ledger(origin.folder)
-    for thing, there in (("int8 ranges", options.static), ("layers kept in fp32", options.scan)):
+    for thing, there in (
+        ("int8 ranges", options.int8 and options.how == "static"),
+        ("layers kept in fp32", options.scan),
+    ):
         if there:
             split = ledger.splits.get(rows.name, {})
             ledger = ledger.with_fitted(thing, rows.name, str(split.get("hash", "")), len(rows.examples))

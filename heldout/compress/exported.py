@@ -30,7 +30,7 @@ class Int8:
     gate holds.
     """
 
-    how: How = "dynamic"
+    how: How = "blocks"
     calibration: int = 100
     per_channel: bool = True
     keep_fp32: Sequence[str] = ()
@@ -83,13 +83,25 @@ def export_int8(
 
         def make(left_out: Sequence[str]) -> tuple[OnnxSystem, Agreement]:
             only = [node for name, node in names.items() if name not in left_out]
-            quantise(whole / FP32, folder / INT8, only=only, per_channel=asked.per_channel, calibration=calibration)
+            quantise(
+                whole / FP32,
+                folder / INT8,
+                only=only,
+                how=asked.how,
+                per_channel=asked.per_channel,
+                calibration=calibration,
+            )
             made = load_onnx(folder, origin.task, origin.card, origin.options)
             return made, agreement(reference, _asked(made, rows), "int8")
 
+        def alone(node: str, target: Path) -> None:
+            quantise(whole / FP32, target, only=[node], how=asked.how, calibration=calibration)
+
         scanned: list[Scanned] = []
         if asked.scan:
-            scanned = scan(whole / FP32, fp32, names, (rows.encoded, reference[1]), asked.scan_rows, calibration, say)
+            few = rows.encoded.windows[: asked.scan_rows]
+            windows = [window for of_one in few for window in of_one]
+            scanned = scan(fp32, names, windows, reference[1], alone, say)
             made, found, kept_fp32 = keep_until(make, scanned, kept_fp32, say)
         else:
             made, found = make(kept_fp32)

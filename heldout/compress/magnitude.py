@@ -20,7 +20,7 @@ from heldout.train.tapped import layers_of
 By = Literal["global", "layer"]
 
 
-def matrices(model: PreTrainedModel) -> list[nn.Parameter]:
+def matrices(model: PreTrainedModel) -> list[Tensor]:
     """The weights that are pruned: those of the linear maps inside the encoder's layers."""
     return [module.weight for layer in layers_of(model) for module in layer.modules() if isinstance(module, nn.Linear)]
 
@@ -37,7 +37,8 @@ def prune(model: PreTrainedModel, share: float, by: By) -> dict[str, int]:
         else:
             together = torch.cat([weight.view(-1) for weight in weights])
             together[smallest(together, share)] = 0
-            for weight, part in zip(weights, together.split([weight.numel() for weight in weights]), strict=True):
+            parts = torch.split(together, [weight.numel() for weight in weights])
+            for weight, part in zip(weights, parts, strict=True):
                 weight.copy_(part.view_as(weight))
     zero = sum(int((weight == 0).sum()) for weight in weights)
     return {"pruned": zero, "prunable": sum(weight.numel() for weight in weights)}
@@ -62,7 +63,8 @@ def share_of_round(share: float, place: int, rounds: int) -> float:
 def kept_at_zero(setup: Setup) -> Setup:
     """A fine-tuning in which weights that are 0 stay 0: their gradients are, so AdamW never moves them."""
     for weight in matrices(setup.model):
-        weight.register_hook(_masked((weight != 0).detach()))
+        hook: Any = weight.register_hook
+        hook(_masked((weight != 0).detach()))
     return setup
 
 

@@ -109,7 +109,8 @@ def begin(origin: Origin, out: Path, said: Mapping[str, Any], notes: Mapping[str
     write_json(out / NOTES, dict(notes))
     write_ledger(out, ledger)
     (out / "gold").mkdir(exist_ok=True)
-    for path in [origin.folder / "card.json", origin.folder / "train-texts.json", *origin.folder.glob("gold/*.jsonl")]:
+    carried = [origin.folder / name for name in ("card.json", "train-texts.json", "slices.json")]
+    for path in [*carried, *origin.folder.glob("gold/*.jsonl")]:
         if path.exists():
             shutil.copyfile(path, out / path.relative_to(origin.folder))
 

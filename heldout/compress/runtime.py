@@ -73,8 +73,9 @@ class OnnxSystem:
 def model_labels(folder: Path) -> list[str]:
     """The label names of an exported model in the order of its logits."""
     config = read_json(folder / "config.json")
-    names = config.get("id2label") if isinstance(config, dict) else None
-    if not isinstance(names, dict) or not names or not all(key.isdecimal() for key in names):
+    # transformers writes no names that are its own default ones: those of a model that gives start and end.
+    names = config.get("id2label") or {"0": "LABEL_0", "1": "LABEL_1"} if isinstance(config, dict) else None
+    if not isinstance(names, dict) or not all(key.isdecimal() for key in names):
         raise Refused(f"{folder}/config.json: has no id2label, the names of the model's labels; export again")
     return [str(names[row]) for row in sorted(names, key=int)]
 

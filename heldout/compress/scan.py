@@ -9,9 +9,9 @@ from typing import Any
 import numpy as np
 
 from heldout.compress.gate import Agreement
-from heldout.compress.quantise import Calibration, quantise
 from heldout.compress.runtime import OnnxSystem, open_session
-from heldout.train.task import Encoded, Logits
+from heldout.train.task import Logits
+from heldout.train.windows import Window
 
 
 @dataclass(frozen=True)
@@ -27,22 +27,22 @@ class Scanned:
 
 
 def scan(
-    path: Path,
     system: OnnxSystem,
     names: Mapping[str, str],
-    rows: tuple[Encoded, Logits],
-    number: int,
-    calibration: Calibration | None,
+    windows: Sequence[Window],
+    logits: Logits,
+    alone: Callable[[str, Path], None],
     say: Callable[[str], None],
 ) -> list[Scanned]:
-    """The layers of ``names`` by their cost, the worst first, on the windows of the first ``number`` examples."""
-    encoded, logits = rows
-    windows = [window for of_one in encoded.windows[:number] for window in of_one]
+    """The layers of ``names`` by their cost, the worst first, on these windows, the first of those of ``logits``.
+
+    ``alone`` writes the model with one node (by name) in int8 to a file; ``system`` is the model in fp32.
+    """
     found = []
     with tempfile.TemporaryDirectory() as folder:
         for place, (name, node) in enumerate(names.items(), 1):
             target = Path(folder) / "one.onnx"
-            quantise(path, target, only=[node], calibration=calibration)
+            alone(node, target)
             # An OnnxSystem of another session: replace() would keep it too, but says less of what changes.
             one = OnnxSystem(system.task, open_session(target), system.encoding, system.labels)
             moved = [np.abs(a - b).mean() for a, b in zip(one.logits(windows), logits, strict=False)]

@@ -46,9 +46,9 @@ def opened(asked: Asked, examples: Sequence[Example], load_task: Any) -> tuple[S
         task, folder = load_task(options["task"], card), asked.folder / "onnx"
         made = load_onnx(folder, task, card, options)
         encoded = task.encode(examples, made.encoding)
-        sizes = {key: notes.get(key) for key in ("parameters", "nonzero")} | {"bytes": bytes_of(folder)}
+        held = {key: notes.get(key) for key in ("parameters", "nonzero")} | {"bytes": bytes_of(folder)}
         runtime = f"onnxruntime {'int8' if 'int8' in find_onnx(folder).name else 'fp32'}"
-        return Side(asked.name, made.asked, encoded.windows), {"runtime": runtime, **sizes}
+        return Side(asked.name, made.asked, encoded.windows), {"runtime": runtime, **held}
     origin = open_origin(asked.folder, load_task)
     system = origin.system()
     encoded = system.task.encode(examples, system.encoding)

@@ -65,7 +65,8 @@ def best(up: nn.Linear, down: nn.Linear, keep: int) -> Tensor:
     bias = up.bias if up.bias is not None else torch.zeros(len(up.weight))
     into = torch.cat([up.weight, bias[:, None]], dim=1).norm(dim=1)
     worth = into * down.weight.norm(dim=0)
-    return worth.topk(keep).indices.sort().values
+    places: Tensor = worth.topk(keep).indices.sort().values
+    return places
 
 
 def _cut(linear: nn.Linear, kept: Tensor, *, rows: bool) -> None:

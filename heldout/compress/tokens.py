@@ -36,7 +36,8 @@ class FileTokenizer:
 
     def __call__(self, *texts: str, return_special_tokens_mask: bool = True) -> dict[str, list[int]]:
         """One text or a pair with its special tokens, as transformers' tokenizers give it."""
-        found = self.backend_tokenizer.encode(*texts)
+        # One text and, of a pair, the second (the stubs take no unpacked tuple).
+        found = self.backend_tokenizer.encode(texts[0], texts[1] if len(texts) > 1 else None)
         segments = {"token_type_ids": found.type_ids} if "token_type_ids" in self.model_input_names else {}
         return {"input_ids": found.ids, "special_tokens_mask": found.special_tokens_mask} | segments
 

@@ -40,7 +40,7 @@ def apart(run, out):
 def test_export_equals_torch_on_every_task(other_task):
     far, looked_at = apart(*other_task)
     assert far < 1e-4
-    assert looked_at > 12  # some texts are read in several windows, but of pairs
+    assert looked_at >= 12
 
 
 def test_export_of_labels_equals_torch(sentiment_run, exported):

@@ -10,7 +10,7 @@ from heldout.cli import main
 from heldout.compress import exported as exports
 from heldout.compress.gate import Agreement, agreement
 from heldout.compress.product import open_origin
-from heldout.compress.quantise import layers, matching
+from heldout.compress.quantise import layers, matching, quantise
 from heldout.compress.runtime import load_onnx
 from heldout.compress.scan import Scanned, keep_until
 from heldout.errors import Refused
@@ -38,8 +38,8 @@ def types(path):
 
 def test_int8_is_smaller_keeps_what_it_is_told_to_and_says_so(sentiment_run, exported, written_once, tmp_path, capsys):
     out = tmp_path / "int8"
-    words = ["compress", str(sentiment_run), "--int8", "--keep-fp32", "*layer.0*", "--force", "--out", str(out)]
-    assert main(words) == 0
+    words = ["compress", str(sentiment_run), "--int8", "--how", "dynamic", "--keep-fp32", "*layer.0*", "--force"]
+    assert main([*words, "--out", str(out)]) == 0
     small, large = out / "onnx" / "model-int8.onnx", exported / "onnx" / "model.onnx"
     assert small.stat().st_size < large.stat().st_size
     assert "MatMulInteger" in types(small) or "DynamicQuantizeMatMul" in types(small)
@@ -56,7 +56,18 @@ def test_int8_is_smaller_keeps_what_it_is_told_to_and_says_so(sentiment_run, exp
 
 def test_static_ranges_come_from_dev_and_the_ledger_says_so(sentiment_run, written_once, tmp_path):
     out = tmp_path / "static"
-    words = ["compress", str(sentiment_run), "--int8", "--static", "--calibration", "5", "--force", "--out", str(out)]
+    words = [
+        "compress",
+        str(sentiment_run),
+        "--int8",
+        "--how",
+        "static",
+        "--calibration",
+        "5",
+        "--force",
+        "--out",
+        str(out),
+    ]
     assert main(words) == 0
     assert "QuantizeLinear" in types(out / "onnx" / "model-int8.onnx")
     assert "DynamicQuantizeLinear" not in types(out / "onnx" / "model-int8.onnx")
@@ -78,6 +89,7 @@ def test_a_product_that_does_not_pass_its_gate_is_not_kept(sentiment_run, writte
     assert sorted(path.name for path in out.iterdir()) == ["lock", "run.json"]
     assert main([*words, "--force"]) == 0
     assert read_json(out / "compression.json")["agreement"]["gate"] == 1.01
+    assert "MatMulNBits" in types(out / "onnx" / "model-int8.onnx")
 
 
 def test_an_export_that_answers_otherwise_is_not_kept(sentiment_run, exported, written_once, tmp_path, monkeypatch):
@@ -130,3 +142,33 @@ def test_a_layer_that_is_not_there_is_refused():
     with pytest.raises(Refused, match=r"is no layer; did you mean encoder\.query"):
         matching(["encoder.qery"], ["encoder.query", "encoder.key"])
     assert matching(["encoder"], ["encoder.query", "encoder.key"]) == ["encoder.query", "encoder.key"]
+
+
+def test_a_table_keeps_a_scale_a_row_and_only_what_is_asked_for_is_quantised(tmp_path):
+    import onnxruntime
+    from onnx import TensorProto, helper, numpy_helper
+
+    table = np.array([[1.0, -2.0, 0.5], [0.0, 0.0, 0.0], [300.0, 1.0, 2.0], [0.01, 0.02, -0.03]], np.float32)
+    square = np.eye(3, dtype=np.float32)
+    nodes = [
+        helper.make_node("Gather", ["table", "ids"], ["rows"], name="embedding/Gather"),
+        helper.make_node("MatMul", ["rows", "square"], ["y"], name="dense/MatMul"),
+    ]
+    ids = helper.make_tensor_value_info("ids", TensorProto.INT64, [None])
+    y = helper.make_tensor_value_info("y", TensorProto.FLOAT, [None, 3])
+    weights = [numpy_helper.from_array(table, "table"), numpy_helper.from_array(square, "square")]
+    graph = helper.make_graph(nodes, "g", [ids], [y], weights)
+    whole, small = tmp_path / "whole.onnx", tmp_path / "small.onnx"
+    onnx.save(helper.make_model(graph, opset_imports=[helper.make_opsetid("", 18)], ir_version=9), str(whole))
+    assert layers(whole) == {"embedding": "embedding/Gather", "dense": "dense/MatMul"}
+    quantise(whole, small, only=["embedding/Gather"], how="blocks")
+    assert types(small) == {"Gather", "Cast", "Mul", "MatMul"}
+    session = onnxruntime.InferenceSession(str(small), providers=["CPUExecutionProvider"])
+    (found,) = session.run(None, {"ids": np.array([0, 1, 2, 3])})
+    # By hand: 127 steps to the largest of a row, whatever the other rows hold.
+    steps = [[round(x / (max(map(abs, row)) / 127)) if any(row) else 0 for x in row] for row in table.tolist()]
+    wanted = [[n * max(map(abs, row)) / 127 for n in row_steps] for row_steps, row in zip(steps, table, strict=True)]
+    assert steps[0] == [64, -127, 32]
+    assert found.tolist() == pytest.approx(np.array(wanted), rel=1e-5)
+    quantise(whole, small, only=["dense/MatMul"], how="blocks")
+    assert types(small) == {"Gather", "MatMulNBits"}

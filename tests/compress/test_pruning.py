@@ -136,9 +136,8 @@ def test_rounds_end_at_the_share_that_was_asked_for():
     assert share_of_round(0.6, 1, 1) == pytest.approx(0.6)
 
 
-@pytest.mark.parametrize("task", ["qa", "ner"])
-def test_a_narrow_run_loads_in_plain_transformers(make_run, tmp_path, task):
-    run, out = make_run(task), tmp_path / "run"
+def test_a_narrow_run_loads_in_plain_transformers(make_run, tmp_path):
+    run, out = make_run("ner"), tmp_path / "run"
     assert main(["compress", str(run), "--structured", "ffn=0.25", "--drop-layers", "1", "--out", str(out)]) == 0
     config = read_json(out / "model" / "config.json")
     assert (config["num_hidden_layers"], config["intermediate_size"]) == (1, 16)
@@ -196,7 +195,7 @@ def test_a_call_that_asks_for_nothing_or_too_much_is_refused(sentiment_run, tmp_
     cases = {
         (): "nothing was asked for",
         ("--onnx", "--int8"): "one product a call",
-        ("--onnx", "--static"): "--static: goes with --int8",
+        ("--onnx", "--scan"): "--scan: goes with --int8",
         ("--onnx", "--retrain", "1"): "--retrain: goes with",
         ("--prune", "0.5", "--rounds", "2"): "--rounds: goes with",
         ("--prune", "1.5"): "give a share between 0 and 1",

@@ -86,7 +86,8 @@ def test_a_folder_of_no_model_or_of_two_is_refused(tmp_path):
     [
         ("tokenizer.json", lambda text: "{}", "is no tokenizer"),
         ("tokenizer_config.json", lambda text: text.replace('"[PAD]"', '"[NONE]"'), "names no pad token"),
-        ("config.json", lambda text: json.dumps(json.loads(text) | {"id2label": None}), "has no id2label"),
+        ("config.json", lambda text: json.dumps(json.loads(text) | {"id2label": None}), "its labels have no names"),
+        ("config.json", lambda text: json.dumps([1]), "has no id2label"),
         ("config.json", lambda text: text.replace("positive", "cheerful"), "its labels are not the card's"),
     ],
 )

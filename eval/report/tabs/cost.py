@@ -149,8 +149,8 @@ def _quality(cost: Mapping[str, Any], folder: str) -> float | None:
         side, sets = "run", cost["kept"][folder]
     else:
         side, sets = "reference", next(iter(cost["kept"].values()), {})
-    whole = next(iter(sets.values()), {"slices": {}})["slices"].get("", {})
-    value = whole.get(side)
+    block: Mapping[str, Any] = next(iter(sets.values()), {"slices": {}})
+    value = block["slices"].get("", {}).get(side)
     return float(value) if isinstance(value, int | float) else None
 
 
