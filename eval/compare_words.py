@@ -15,7 +15,6 @@ from heldout.eval.report.wording import (
     difference_interval,
     listed,
     measure,
-    opening,
     percent,
     signed_amount,
     title,
@@ -166,7 +165,7 @@ def _seeds(found: Mapping[str, Any], other: str, metric: str, entry: Mapping[str
     sides = [found["reference"], other]
     alone = [name for name in sides if not found["systems"][name]["seeds"]]
     yield (
-        f"{opening(listed(told))}; the interval draws seeds as well as examples."
+        f"{listed(told)}; the interval draws seeds as well as examples."
         + (
             f" Of {alone[0]} there is one run: how much it would vary with its seed is not in the interval."
             if alone
@@ -192,6 +191,7 @@ def _churn(found: Mapping[str, Any], pair: Mapping[str, Any], other: str) -> Ite
         f"other way; both are right on {count(churn['both_right'])} and wrong on {count(churn['both_wrong'])}."
     )
     for name, share in churn.get("between_seeds", {}).items():
+        yield f"(Of {name} that is the answer of most seeds.)"
         yield f"Two seeds of {name} already differ so on {percent(share)}."
     if "entities" in churn:
         e = churn["entities"]
