@@ -122,7 +122,9 @@ def read(source: str, reading: Reading, *, files: Files | None = None, keep: int
     if path is not None and path.is_dir():
         return read_folder(path, split, reading)
     if path is not None:
-        return read_reviews(path, reading) if suffix(path) == ".review" else unfolded(read_table(path, reading), reading)
+        return (
+            read_reviews(path, reading) if suffix(path) == ".review" else unfolded(read_table(path, reading), reading)
+        )
     if source.startswith(PREFIX):
         return read_suite(source, reading.task, reading.known)
     hub = HUB_ID.fullmatch(source)
