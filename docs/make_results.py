@@ -117,6 +117,8 @@ def _systems(run: Path) -> Iterator[tuple[str, Path]]:
 def _name(run: Path) -> str:
     """The name of a run's model: MiniLM, or that of the run which made it; of a pretraining its preset."""
     options = _read(run / "options.json")
+    if "kind" in options:
+        return str(options["kind"])
     model = options.get("model") or ""
     return "MiniLM" if "minilm" in model.lower() else Path(model).parent.name if model else options["preset"]
 
@@ -234,6 +236,25 @@ def about(run: Path) -> str:
     )
 
 
+def calibration_table(run: Path) -> str:
+    """What a run's confidence is worth on each test set: errors before and after the fits, the surest 80%, sets."""
+    heads = ["ECE", "without the bias of noise", "if calibrated", "after temperature", "after isotonic"]
+    heads += ["accuracy of the surest 80%", "90% sets hold gold", "labels a set"]
+    rows = [f"| test set | system | {' | '.join(heads)} |", "|---|---|" + "---|" * len(heads)]
+    for test in _tests(run):
+        for name, folder in _systems(run):
+            scores = _read(folder / "scores" / f"{test}.json")
+            ece, sets = scores["metrics"]["ece"], scores.get("conformal", {}).get("metrics", {})
+            if ece["value"] is None:
+                continue
+            cells = [_shown(ece), f"{ece['debiased']:.3f}", f"{ece['expected_if_calibrated']['value']:.3f}"]
+            cells += [_shown(_entry(scores, ("ece", kind))) for kind in ("temperature", "isotonic")]
+            cells += [_shown(scores["metrics"].get("accuracy_at_80"))]
+            cells += [_shown(sets.get(key)) for key in ("conformal_coverage", "conformal_size")]
+            rows.append(f"| {test} | {name} | {' | '.join(cells)} |")
+    return "\n".join(rows)
+
+
 def phenomena_table(*runs: Path) -> str:
     """A suite by phenomenon: the main metric of every system of kept RUN/SETs, and what the first one's pairs say."""
     found = [
@@ -267,6 +288,7 @@ TABLES: dict[str, Callable[..., str]] = {
     "curve": curve_table,
     "paired": paired_table,
     "phenomena": phenomena_table,
+    "calibration": calibration_table,
 }
 
 
