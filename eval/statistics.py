@@ -136,7 +136,10 @@ class Bundle:
     """
 
     def __init__(self, rows: IntArray, statistics: Iterable[Statistic], sampling: Sampling) -> None:
-        self.units, owner = np.unique(sampling.owners(rows), return_inverse=True)
+        owners = sampling.owners(rows)
+        # Of units with one row each nothing is to be summed; that is most often so.
+        alone = bool((np.diff(owners) > 0).all())
+        self.units, owner = (owners, owners) if alone else np.unique(owners, return_inverse=True)
         self.values: list[Callable[[FloatArray], FloatArray]] = []
         widths, holds = [], np.zeros(len(self.units), dtype=bool)
         # Equal columns (answers before and after a temperature, counts, empty bins) are kept once: of 1,400 columns
@@ -149,7 +152,8 @@ class Bundle:
             self.values.append(statistic.value)
             widths.append(statistic.columns.shape[1])
             for column in statistic.columns.T:
-                summed = np.bincount(owner, column, len(self.units)).astype(np.float32)
+                whole = column if alone else np.bincount(owner, column, len(self.units))
+                summed = whole.astype(np.float32)
                 known = len(kept)
                 self.source.append(kept.setdefault(blake2b(summed.tobytes(), digest_size=16).digest(), known))
                 if len(kept) > known:
