@@ -14,9 +14,9 @@ from typing import Any
 
 import numpy as np
 
-from heldout.eval.churn import right
-from heldout.eval.compare_field import Field, prepare
-from heldout.eval.compare_inputs import Contest, read_contest
+from heldout.eval.comparison.churn import right
+from heldout.eval.comparison.field import Field, prepare
+from heldout.eval.comparison.inputs import Contest, read_contest
 from heldout.eval.metrics import Metric
 from heldout.eval.score import DEV, names_of
 from heldout.eval.slices import WHOLE

@@ -10,12 +10,12 @@ from heldout.errors import Refused
 from heldout.eval import metrics as metric_folder
 from heldout.eval import own_slices
 from heldout.eval import slices as slice_folder
-from heldout.eval.conformal import CONFORMAL, with_sets
-from heldout.eval.costs import with_costs
 from heldout.eval.decodings import decodings
 from heldout.eval.differences import Resampled, domain_drop, resampled
 from heldout.eval.evaluate import PLAIN, Entries, evaluate
 from heldout.eval.fits import BEST_ON_THIS, Asked, asked_before, fitters
+from heldout.eval.fits.conformal import CONFORMAL, with_sets
+from heldout.eval.fits.costs import with_costs
 from heldout.eval.metrics import Metric
 from heldout.eval.metrics.conformal import METRICS as OF_SETS
 from heldout.eval.permuted import below_chance

@@ -1,7 +1,7 @@
 """Fits: what was learnt on a dev split after training, kept in fits/NAME.json, applied as a pure function.
 
 A fit turns predictions into predictions, so it serves our models, other people's and students alike. Fitting
-happens in eval (eval/fits.py lists it); here is only the record and its application, so that anybody can apply one.
+happens in eval (eval/fits/ lists it); here is only the record and its application, so that anybody can apply one.
 KINDS says of every kind what it does, what it needs and what its parameters must be.
 """
 

@@ -17,9 +17,9 @@ from pathlib import Path
 from typing import Any
 
 from heldout.errors import Refused
-from heldout.eval.compare import EXAMPLES, compare
-from heldout.eval.compare_inputs import Contest, read_contest
-from heldout.eval.compare_text import render
+from heldout.eval.comparison.compare import EXAMPLES, compare
+from heldout.eval.comparison.inputs import Contest, read_contest
+from heldout.eval.comparison.text import render
 from heldout.eval.report.compare_page import build
 from heldout.eval.statistics import REPLICATES
 from heldout.eval.table import BINS

@@ -39,14 +39,14 @@ from heldout.data.task import load_task
 from heldout.errors import Failed, Refused
 from heldout.eval import own_slices
 from heldout.eval.card import write_card
-from heldout.eval.conformal import ALPHA, check_alpha
-from heldout.eval.costs import parse_costs
+from heldout.eval.comparison.seeds import members_of
 from heldout.eval.fits import Asked, fitters
+from heldout.eval.fits.conformal import ALPHA, check_alpha
+from heldout.eval.fits.costs import parse_costs
 from heldout.eval.replay import reasons, replay
 from heldout.eval.score import read_pair, score, score_run
 from heldout.eval.seed_scores import render as render_seeds
 from heldout.eval.seed_scores import score_seeds
-from heldout.eval.seeds import members_of
 from heldout.eval.slices import known
 from heldout.eval.statistics import REPLICATES
 from heldout.eval.table import BINS

@@ -1,4 +1,4 @@
-"""Conformal sets (eval/conformal.py): how often they hold gold, and how many labels they hold.
+"""Conformal sets (eval/fits/conformal.py): how often they hold gold, and how many labels they hold.
 
 ``conformal_coverage``: the share of sets that hold gold, an empty one never. ``conformal_size``: labels a set, mean;
 "sizes" counts the sets of each size. A system that is sure of itself and right has sets of one.

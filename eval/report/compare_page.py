@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from heldout.eval.compare_words import THINGS, answer_of, methods, shown, verdict
+from heldout.eval.comparison.words import THINGS, answer_of, methods, shown, verdict
 from heldout.eval.metrics import find
 from heldout.eval.report import render
 from heldout.eval.report.charts import Scale, axis, scale, whisker
@@ -33,7 +33,7 @@ Found = Mapping[str, Any]
 
 
 def build(found: Found, *, text: bool = True) -> str:
-    """The comparison (eval/compare.py) as one HTML page that loads nothing; ``text=False`` leaves example texts out."""
+    """The comparison as one HTML page that loads nothing; ``text=False`` leaves example texts out."""
     others = [name for name in found["systems"] if name != found["reference"]]
     tabs = {
         ("overview", "Verdict"): [Section("", (*_overview(found), *_sentences(found)))],

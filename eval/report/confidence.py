@@ -5,7 +5,7 @@ is made of, what errors cost, how often conformal sets hold gold. Sections of th
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from heldout.eval.conformal import CONFORMAL
+from heldout.eval.fits.conformal import CONFORMAL
 from heldout.eval.metrics import SURE
 from heldout.eval.metrics.selective import COVERAGES
 from heldout.eval.report.inputs import Inputs

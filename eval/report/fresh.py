@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Any
 
 from heldout.errors import Refused
-from heldout.eval.conformal import CONFORMAL
+from heldout.eval.fits.conformal import CONFORMAL
 from heldout.eval.score import DEV, inputs_hash, score_run
 from heldout.fits import Fit, able, read_fit
 from heldout.records import Card, Example, Prediction

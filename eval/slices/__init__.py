@@ -17,8 +17,8 @@ import numpy as np
 from heldout.bio import Entity
 from heldout.errors import Refused
 from heldout.eval import own_slices
-from heldout.eval.fields import text_of as text_of
-from heldout.eval.fields import words_of as words_of
+from heldout.eval.own_slices.fields import text_of as text_of
+from heldout.eval.own_slices.fields import words_of as words_of
 from heldout.eval.table import IntArray, Table
 from heldout.eval.tags import TagTable
 from heldout.options import nearest

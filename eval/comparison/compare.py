@@ -3,11 +3,11 @@
 A difference is a system's value − the reference's, on each data set and each slice that both share:
 
 - its 95% interval by the paired bootstrap, the same draws for both sides, groups whole; of several seeds also over
-  seeds (eval/seeds.py);
-- p by randomisation (eval/randomise.py), or, where a side has several seeds or the metric cannot be swapped, from the
+  seeds (seeds.py);
+- p by randomisation (randomise.py), or, where a side has several seeds or the metric cannot be swapped, from the
   bootstrap's replicates: twice the smaller share of them on either side of 0, (1 + k)/(R + 1);
 - p_holm: that p adjusted over all slices of that metric and pair, over all data sets (Holm 1979);
-- could_show: the smallest difference that so many examples could have shown (eval/power.py);
+- could_show: the smallest difference that so many examples could have shown (power.py);
 - mcnemar: the exact test on the answers that only one of two single runs has right.
 """
 
@@ -17,12 +17,12 @@ from typing import Any
 
 import numpy as np
 
-from heldout.eval import power, seeds
-from heldout.eval.churn import churn, right
-from heldout.eval.compare_field import Field, prepare
-from heldout.eval.compare_inputs import Contest
+from heldout.eval.comparison import power, seeds
+from heldout.eval.comparison.churn import churn, right
+from heldout.eval.comparison.field import Field, prepare
+from heldout.eval.comparison.inputs import Contest
+from heldout.eval.comparison.randomise import Duel, randomisation, swappable
 from heldout.eval.metrics import Metric
-from heldout.eval.randomise import Duel, randomisation, swappable
 from heldout.eval.slices import WHOLE
 from heldout.eval.statistics import FEW, REPLICATES, Sampling, holm, mcnemar, percentiles
 from heldout.eval.table import BINS, FloatArray, Table

@@ -3,7 +3,7 @@
 Of two labels the probability of the second is mapped; of more each label's against the rest, and the results are scaled
 to sum to 1 (Zadrozny and Elkan's one against all), which is no longer monotone in a label's own probability. Of a span
 it is the probability of the best span. Answers stay what they were: from which probability on to answer otherwise is
-a question of costs (eval/costs.py). Tags have none: a map of entities' confidences would leave words without scores.
+a question of costs (costs.py). Tags have none: a map of entities' confidences would leave words without scores.
 """
 
 from collections.abc import Sequence

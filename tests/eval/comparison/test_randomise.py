@@ -9,10 +9,10 @@ import scipy.stats
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from heldout.eval.comparison.randomise import Duel, randomisation, swappable
+from heldout.eval.comparison.stacked import stacked
 from heldout.eval.labels import LabelTable
 from heldout.eval.metrics import find
-from heldout.eval.randomise import Duel, randomisation, swappable
-from heldout.eval.stacked import stacked
 from heldout.eval.statistics import Sampling
 
 Make = Callable[..., LabelTable]

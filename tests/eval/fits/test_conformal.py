@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from heldout.errors import Refused
-from heldout.eval.conformal import check_alpha, fit_conformal, with_sets
+from heldout.eval.fits.conformal import check_alpha, fit_conformal, with_sets
 from heldout.eval.labels import tabulate_labels
 from heldout.eval.score import score, score_run
 from heldout.eval.text import render

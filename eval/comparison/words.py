@@ -4,7 +4,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from heldout.bio import strict
-from heldout.eval.compare import ALPHA, RANDOMISATION
+from heldout.eval.comparison.compare import ALPHA, RANDOMISATION
 from heldout.eval.metrics import find
 from heldout.eval.report.pictures import p_value
 from heldout.eval.report.tables import slice_name

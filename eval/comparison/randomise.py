@@ -18,8 +18,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from heldout.eval.comparison.stacked import stacked
 from heldout.eval.metrics import Metric
-from heldout.eval.stacked import stacked
 from heldout.eval.statistics import Bundle, Sampling, Statistic, resample
 from heldout.eval.table import FloatArray, IntArray, Table
 

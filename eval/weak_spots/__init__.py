@@ -1,6 +1,6 @@
 """Weak spots: the slices where a system is worse than elsewhere, found on one half of a set, confirmed on the other.
 
-A shallow tree (depth 3 at most) over features of text and gold (eval/features.py) is grown on the first half; each leaf
+A shallow tree (depth 3 at most) over features of text and gold (features.py) is grown on the first half; each leaf
 that is answered wrong more often than the rest of that half is a suspect. Searching through hundreds of cuts always
 finds something, so a suspect is judged on the second half alone, which had no part in the search: the difference of its
 share of wrong answers to that of all others, its standard error from sums over whole groups (sandwich), a two-sided p
@@ -19,11 +19,11 @@ from typing import Any
 
 import numpy as np
 
-from heldout.eval.expression import show_text
-from heldout.eval.features import Cases, Feature, cases, whole_text
+from heldout.eval.own_slices.expression import show_text
 from heldout.eval.statistics import LEVEL, holm
 from heldout.eval.table import FloatArray, IntArray, Table
-from heldout.eval.tree import Step, grow, leaves
+from heldout.eval.weak_spots.features import Cases, Feature, cases, whole_text
+from heldout.eval.weak_spots.tree import Step, grow, leaves
 from heldout.records import Card, Example
 
 DEPTH, LEAST, BINS = 3, 30, 16

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from heldout.errors import Refused
-from heldout.eval.compare_inputs import Contender, Contest
+from heldout.eval.comparison.inputs import Contender, Contest
 from heldout.eval.metrics import Metric, chosen, find
 from heldout.eval.slices import Part, cut
 from heldout.eval.statistics import Bundle, Sampling, Statistic, bootstrap, group_codes

@@ -13,8 +13,8 @@ from hypothesis import strategies as st
 from heldout.cli import main
 from heldout.errors import Refused
 from heldout.eval.fits import FITTERS
+from heldout.eval.fits.null_threshold import best_on_this, fit_null_threshold
 from heldout.eval.metrics import find
-from heldout.eval.null_threshold import best_on_this, fit_null_threshold
 from heldout.eval.score import score, score_run
 from heldout.eval.tabulate import tabulate
 from heldout.eval.text import render

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from heldout.eval.compare_inputs import Contender
+from heldout.eval.comparison.inputs import Contender
 from heldout.eval.entities import BoolArray
 from heldout.eval.table import FloatArray, Table
 from heldout.eval.tags import TagTable

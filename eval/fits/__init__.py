@@ -10,14 +10,14 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from heldout.eval.conformal import ALPHA, CONFORMAL, check_alpha, fit_conformal
-from heldout.eval.costs import Costs, fit_cost_threshold, fit_expected_cost, parse_costs
-from heldout.eval.costs import best_on_this as cheapest_on_this
-from heldout.eval.isotonic import fit_isotonic
-from heldout.eval.null_threshold import best_on_this, fit_null_threshold
-from heldout.eval.temperature import HIGHEST as HIGHEST
-from heldout.eval.temperature import LOWEST as LOWEST
-from heldout.eval.temperature import fit_temperature as fit_temperature
+from heldout.eval.fits.conformal import ALPHA, CONFORMAL, check_alpha, fit_conformal
+from heldout.eval.fits.costs import Costs, fit_cost_threshold, fit_expected_cost, parse_costs
+from heldout.eval.fits.costs import best_on_this as cheapest_on_this
+from heldout.eval.fits.isotonic import fit_isotonic
+from heldout.eval.fits.null_threshold import best_on_this, fit_null_threshold
+from heldout.eval.fits.temperature import HIGHEST as HIGHEST
+from heldout.eval.fits.temperature import LOWEST as LOWEST
+from heldout.eval.fits.temperature import fit_temperature as fit_temperature
 from heldout.fits import Fit, read_fit
 from heldout.records import Card, Example, Prediction
 

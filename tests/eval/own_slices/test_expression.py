@@ -9,8 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from heldout.errors import Failed, Refused
-from heldout.eval.condition import holds, refuse_unknown
-from heldout.eval.expression import Both, Compare, Field, Match, Not, parse, show
+from heldout.eval.own_slices.condition import holds, refuse_unknown
+from heldout.eval.own_slices.expression import Both, Compare, Field, Match, Not, parse, show
 from heldout.records import Example, Prediction
 
 WORD = st.sampled_from(["domain", "text", "about", "gold", "premise", "x1", "größe", "in-it", "note", "order"])
@@ -155,7 +155,7 @@ def test_a_field_that_no_example_has_is_refused_with_the_nearest() -> None:
 
 
 def test_a_pattern_that_would_never_end_is_stopped_and_its_example_named(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("heldout.eval.condition.PATIENCE", 0.2)
+    monkeypatch.setattr("heldout.eval.own_slices.condition.PATIENCE", 0.2)
     start = time.monotonic()
     with pytest.raises(Failed, match=r"took over 0\.2 s on id 'a7'; write a simpler pattern"):
         holds(parse("text ~ /(a+)+$/"), Example("a7", {"text": "a" * 40 + "!"}, "x"), Prediction("a7", "x"))

@@ -6,7 +6,7 @@ import scipy.stats
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from heldout.eval.seeds import fewest_p, over_seeds, permuted, spread
+from heldout.eval.comparison.seeds import fewest_p, over_seeds, permuted, spread
 from heldout.eval.statistics import Sampling, percentiles
 
 VALUES = st.lists(st.integers(0, 30).map(lambda k: k / 10), min_size=1, max_size=4)

@@ -11,13 +11,13 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from heldout.eval.card_text import text_of
+from heldout.eval.card.text import text_of
+from heldout.eval.card.yaml import dump
 from heldout.eval.metrics import find
 from heldout.eval.report.fresh import read_object
 from heldout.eval.report.inputs import system_name
 from heldout.eval.report.wording import bounded, title
 from heldout.eval.score import DEV
-from heldout.eval.yaml import dump
 from heldout.ledger import Ledger, read_ledger
 from heldout.records import Card, read_card
 from heldout.runs import atomic

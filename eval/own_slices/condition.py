@@ -1,4 +1,4 @@
-"""What an expression of eval/expression.py means for an example: which fields it names, whether it holds.
+"""What an expression of eval/own_slices/expression.py means for an example: which fields it names, whether it holds.
 
 What an example does not have equals nothing, is neither more nor less than anything, and holds no pattern; so
 ``domain != books`` holds where there is no domain. Of a field with several values (gold answers, entities) one that
@@ -15,8 +15,8 @@ from typing import Any
 
 from heldout.bio import strict
 from heldout.errors import Failed, Refused
-from heldout.eval.expression import COUNTS, Both, Compare, Field, Match, Not, Tree, compiled, show
-from heldout.eval.fields import text_of, words_of
+from heldout.eval.own_slices.expression import COUNTS, Both, Compare, Field, Match, Not, Tree, compiled, show
+from heldout.eval.own_slices.fields import text_of, words_of
 from heldout.options import nearest
 from heldout.records import Example, Prediction
 

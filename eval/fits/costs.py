@@ -19,9 +19,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from heldout.errors import Refused
+from heldout.eval.fits.temperature import fit_temperature
 from heldout.eval.labels import LabelTable, tabulate_labels
 from heldout.eval.table import FloatArray, Table
-from heldout.eval.temperature import fit_temperature
 from heldout.fits import Fit, apply
 from heldout.options import nearest
 from heldout.records import Card, Example, Prediction, content_hash

@@ -19,7 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from heldout.bio import Entity
-from heldout.eval.fields import text_of, words_of
+from heldout.eval.own_slices.fields import text_of, words_of
 from heldout.eval.slices import EntitySlice, Slice, chosen, first_answer
 from heldout.eval.slices.lexical_overlap import share, words
 from heldout.eval.slices.negation import FOLDER, scopes

@@ -5,7 +5,7 @@ from textwrap import wrap
 from typing import Any
 
 from heldout.eval.columns import aligned
-from heldout.eval.compare_words import answer_of, methods, shown, verdict
+from heldout.eval.comparison.words import answer_of, methods, shown, verdict
 from heldout.eval.report.wording import count, visible
 from heldout.eval.slices import words_of
 from heldout.eval.statistics import FEW

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from sklearn.isotonic import IsotonicRegression
 
 from heldout.errors import Refused
-from heldout.eval.isotonic import fit_isotonic, pooled
+from heldout.eval.fits.isotonic import fit_isotonic, pooled
 from heldout.eval.score import score
 from heldout.eval.tabulate import tabulate
 from heldout.fits import Fit, along, apply, read_fit, write_fit

@@ -1,6 +1,6 @@
 """Slices of the user's own: NAME=DEFINITION by --slice, kept in RUN/slices.json or in a card, beside the built-in ones.
 
-A definition is an expression (eval/expression.py): an example is in part "yes" or in the "rest"; a field alone, such
+A definition is an expression (expression.py): an example is in part "yes" or in the "rest"; a field alone, such
 as about.topic: a part a value; or module:function, Python of the user's own, called with an Example and giving True,
 False, None (in no part) or the name of a part. A function is imported only where the command line itself names it,
 never because a file does; so it is not kept, and is named again for the report.
@@ -15,8 +15,8 @@ from dataclasses import replace
 from pathlib import Path
 
 from heldout.errors import Failed, Refused
-from heldout.eval.condition import as_text, fields, holds, refuse_unknown, values
-from heldout.eval.expression import Field, parse, show
+from heldout.eval.own_slices.condition import as_text, fields, holds, refuse_unknown, values
+from heldout.eval.own_slices.expression import Field, parse, show
 from heldout.records import Card, Example, Prediction, read_card, read_gold
 from heldout.runs import holding, read_json, write_json
 

@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from heldout.eval.power import from_discordance, from_spread
+from heldout.eval.comparison.power import from_discordance, from_spread
 from heldout.eval.statistics import holm, mcnemar
 
 

@@ -1,1 +1,0 @@
-"""Speed, measured side by side in one run with what people use today."""
