@@ -153,7 +153,9 @@ def test_slices_of_questions_say_nothing_of_texts_with_a_label() -> None:
 
 def test_a_card_of_spans_may_ask_for_each_of_them() -> None:
     card = Card("squad", "2.0", "span", (), ("f1",), (*OF_SPANS, "domain"))
-    assert [slice_.name for slice_ in chosen(card)] == [*OF_SPANS, "domain", "overlap", "truncated"]
+    assert [slice_.name for slice_ in chosen(card)] == [
+        *(*OF_SPANS, "domain", "overlap", "phenomenon", "role", "truncated")
+    ]
 
 
 @pytest.mark.data

@@ -61,7 +61,7 @@ def test_a_run_folder_holds_exactly_these_files(run):
     own = {name for name in names if not name.startswith(("baselines/", "checkpoints/", "model/"))}
     assert own == {
         *("run.json", "lock", "options.json", "environment.json", "ledger.json", "losses.jsonl", "card.json"),
-        "train-texts.json",
+        *("train-texts.json", "README.md"),
         *("gold/dev.jsonl", "gold/again.jsonl", "predictions/dev.jsonl", "predictions/again.jsonl"),
         *("fits/temperature.json", "fits/isotonic.json", "fits/conformal.json"),
         *("scores/dev.json", "scores/again.json"),

@@ -173,6 +173,7 @@ def test_what_is_computed_is_told_set_by_set_and_nothing_where_all_is_there(make
     build([folder], replicates=50, say=told.append)
     scored = [f"scoring {s} on {d}" for s in ("tiny-bert", "majority", "tf-idf") for d in ("imdb", "yelp", "dev")]
     compared = ["comparing on imdb", "comparing on yelp"]
+    compared += [f"looking for weak spots of tiny-bert on {data}" for data in ("imdb", "yelp")]
     assert told == scored + compared
     again: list[str] = []
     build([folder], replicates=50, say=again.append)

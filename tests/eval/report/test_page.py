@@ -119,8 +119,8 @@ def write_texts(path, numbers):
         (range(60), "", (20, None), ["weights"]),
         (range(60), "", (20, 30), ["weights"]),
         (range(10, 30), "", (None, None), ["weights"]),
-        (range(100, 120), "dev", (None, None), ["checkpoint", "temperature"]),
-        (range(104, 112), "dev", (None, 6), ["checkpoint", "temperature"]),
+        (range(100, 120), "dev", (None, None), ["checkpoint", "conformal", "isotonic", "temperature"]),
+        (range(104, 112), "dev", (None, 6), ["checkpoint", "conformal", "isotonic", "temperature"]),
     ],
 )
 def test_an_allowed_fitted_test_has_a_red_banner_however_it_was_cut(tmp_path, numbers, dev, limits, things):

@@ -145,7 +145,7 @@ def test_a_shared_premise_is_not_called_a_repeated_text():
 
 def test_seeds_are_told_with_their_spread():
     said = sentences.seeds("imdb", "accuracy", [0.85, 0.87, 0.86], "about seed 1")
-    assert said.startswith("Over 3 seeds the accuracy on imdb averages 86.0% (85.0% to 87.0%)")
+    assert said.startswith("Over 3 seeds the accuracy on imdb averages 86.0% (sd 1.0 point, 85.0% to 87.0%)")
 
 
 def test_a_test_set_that_was_fitted_on_is_no_held_out_test():
