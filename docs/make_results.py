@@ -91,11 +91,27 @@ def _compact(path: Path) -> str:
         tokens, seconds = sum(row["tokens"] for row in rows), sum(row["seconds"] for row in rows)
         return json.dumps({"steps": len(rows), "tokens": tokens, "seconds": round(seconds, 1)}) + "\n"
     value = json.loads(path.read_text())
+    if path.parent.name == "scores":
+        value = lean(value)
     if path.name == "options.json":
         value.pop("out", None)
     if path.name == "options.json" and value.get("model"):
         value["model"] = "/".join(Path(value["model"]).parts[-2:])
     return json.dumps(value, ensure_ascii=False, separators=(",", ":")) + "\n"
+
+
+def lean(scores: dict[str, Any]) -> dict[str, Any]:
+    """Scores with the main metric and those of pairs alone in slices, and none in variants: whole they are five times as
+    large, and `heldout score RUN` makes them again.
+    """
+    wanted = {next(iter(scores["metrics"])), *PAIRS}
+    slices = {
+        key: part | {"metrics": {name: entry for name, entry in part["metrics"].items() if name in wanted}}
+        for key, part in scores["slices"].items()
+    }
+    blocks = {name: {k: v for k, v in block.items() if k != "slices"} for name, block in scores["variants"].items()}
+    conformal = {k: v for k, v in scores.get("conformal", {}).items() if k != "slices"}
+    return scores | {"slices": slices, "variants": blocks} | ({"conformal": conformal} if conformal else {})
 
 
 def page() -> str:
