@@ -101,7 +101,7 @@ def _compact(path: Path) -> str:
 
 
 def lean(scores: dict[str, Any]) -> dict[str, Any]:
-    """Scores with the main metric and those of pairs alone in slices, and none in variants: whole they are five times as
+    """Scores with the main metric and those of pairs alone in slices, none of variants: whole they are three times as
     large, and `heldout score RUN` makes them again.
     """
     wanted = {next(iter(scores["metrics"])), *PAIRS}
