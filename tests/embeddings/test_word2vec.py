@@ -135,11 +135,9 @@ def test_war_and_peace_gives_the_seeds_table_to_the_last_digit(real_data: Path, 
     assert (crowded.words, crowded.pairs) == (1201, 1201 * 1200 // 2)
 
 
-def test_the_seeds_counts_are_those_of_the_shared_values() -> None:
-    path = Path(__file__).parents[3] / "shared" / "seed_values.json"
-    if not path.exists():
-        pytest.skip(f"seed values absent: {path}")
-    entries = {entry["id"]: entry["expected"] for entry in json.loads(path.read_text())["entries"]}
+def test_the_seeds_counts_are_those_of_the_shared_values(real_data: Path) -> None:
+    shared = json.loads((real_data.parent / "seed_values.json").read_text())
+    entries = {entry["id"]: entry["expected"] for entry in shared["entries"]}
     assert entries["ch.warpeace.table"]["counts"]["value"] == war_and_peace.STATED["counts"]
 
 
