@@ -67,8 +67,18 @@ def _dispatch(words: list[str]) -> int:
         raise Refused(f"unknown command {name!r}{nearest(name, list(known))}; heldout --help lists them")
     module = importlib.import_module(f"heldout.scripts.{name.replace('-', '_')}")
     options = parse(module.Options, rest, prog=f"heldout {name}", description=module.__doc__ or "")
-    status: int = module.run(options)
+    try:
+        status: int = module.run(options)
+    finally:
+        _leave_processes()
     return status
+
+
+def _leave_processes() -> None:
+    """End the group of processes that accelerate launched: left to the exit, gloo's threads abort it now and then."""
+    distributed = sys.modules.get("torch.distributed")
+    if distributed is not None and distributed.is_available() and distributed.is_initialized():
+        distributed.destroy_process_group()
 
 
 def _help(known: dict[str, str]) -> str:

@@ -9,7 +9,8 @@ from hypothesis import strategies as st
 from heldout.eval.comparison.seeds import fewest_p, over_seeds, permuted, spread
 from heldout.eval.statistics import Sampling, percentiles
 
-VALUES = st.lists(st.integers(0, 30).map(lambda k: k / 10), min_size=1, max_size=4)
+# Eighths are exact in binary, so that ways which are equally far apart stay so in scipy's sums.
+VALUES = st.lists(st.integers(0, 30).map(lambda k: k / 8), min_size=1, max_size=4)
 
 
 @given(VALUES, VALUES)
@@ -18,7 +19,7 @@ def test_permuting_seeds_equals_scipys_exact_test(first: list[float], second: li
     expected = (
         scipy.stats.permutation_test(
             (np.array(first), np.array(second)),
-            lambda a, b: abs(np.mean(a) - np.mean(b)),
+            lambda a, b: abs(np.sum(a) * len(b) - np.sum(b) * len(a)),
             vectorized=False,
             alternative="greater",
             n_resamples=np.inf,
