@@ -20,7 +20,7 @@ import numpy as np
 
 from heldout.eval import metrics
 from heldout.eval.differences import differences, discordant
-from heldout.eval.score import read_data
+from heldout.eval.run_data import read_data
 from heldout.eval.statistics import Sampling, group_codes
 from heldout.eval.tabulate import tabulate
 from heldout.records import read_card

@@ -13,7 +13,8 @@ from pathlib import Path
 from typing import Any
 
 from heldout.errors import Refused
-from heldout.eval.score import names_of, score_run
+from heldout.eval.run_data import names_of
+from heldout.eval.run_scores import score_run
 from heldout.eval.table import BINS
 from heldout.runs import read_json
 

@@ -18,7 +18,7 @@ from heldout.eval.comparison.churn import right
 from heldout.eval.comparison.field import Field, prepare
 from heldout.eval.comparison.inputs import Contest, read_contest
 from heldout.eval.metrics import Metric
-from heldout.eval.score import DEV, names_of
+from heldout.eval.run_data import DEV, names_of
 from heldout.eval.slices import WHOLE
 from heldout.eval.statistics import FEW, REPLICATES, Sampling, percentiles
 from heldout.eval.table import BINS

@@ -14,7 +14,7 @@ from heldout.eval.columns import aligned
 from heldout.eval.comparison.field import Field, prepare
 from heldout.eval.comparison.inputs import Contest, read_seeds
 from heldout.eval.comparison.seeds import members_of, over_seeds, spread
-from heldout.eval.score import score_run
+from heldout.eval.run_scores import score_run
 from heldout.eval.slices import WHOLE
 from heldout.eval.statistics import REPLICATES, Sampling, percentiles
 from heldout.eval.table import BINS, FloatArray

@@ -8,7 +8,7 @@ from typing import Any
 from heldout.data.prepare import Prepared
 from heldout.errors import Refused
 from heldout.eval.card import write_card
-from heldout.eval.score import score_run
+from heldout.eval.run_scores import score_run
 from heldout.ledger import read_ledger
 from heldout.runs import came_to_nothing, environment, write_json, write_lines
 from heldout.scripts._long import same

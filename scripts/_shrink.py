@@ -14,7 +14,7 @@ from heldout.data.prepare import Prepared, PrepareOptions, prepare
 from heldout.data.sources import Loaded
 from heldout.errors import Refused
 from heldout.eval.card import write_card
-from heldout.eval.score import score_run
+from heldout.eval.run_scores import score_run
 from heldout.ledger import read_ledger
 from heldout.options import to_json
 from heldout.records import content_hash

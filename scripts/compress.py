@@ -22,7 +22,8 @@ from heldout.compress.product import Origin, begin, counted, open_origin, predic
 from heldout.compress.quantise import How
 from heldout.errors import Refused
 from heldout.eval.card import write_card
-from heldout.eval.score import names_of, score_run
+from heldout.eval.run_data import names_of
+from heldout.eval.run_scores import score_run
 from heldout.eval.summary import summary
 from heldout.ledger import read_ledger
 from heldout.options import REQUIRED, option, positional, to_json

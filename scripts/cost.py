@@ -23,7 +23,7 @@ from heldout.data.splits import limited
 from heldout.errors import Refused
 from heldout.eval.report.wording import percent
 from heldout.eval.retention import retention
-from heldout.eval.score import names_of
+from heldout.eval.run_data import names_of
 from heldout.eval.statistics import REPLICATES
 from heldout.options import option, positional
 from heldout.records import Example, read_card, read_gold

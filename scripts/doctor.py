@@ -20,7 +20,7 @@ from heldout.data.prepare import load, parse_tests
 from heldout.data.sources import SourceOptions
 from heldout.data.splits import limited
 from heldout.errors import Refused
-from heldout.eval.score import names_of
+from heldout.eval.run_data import names_of
 from heldout.options import option, positional
 from heldout.records import Example, read_card, read_gold
 from heldout.runs import holding, read_json, write_json

@@ -25,7 +25,7 @@ from heldout.data.fitted import compare, read_fitted
 from heldout.data.prepare import load, parse_tests
 from heldout.data.sources import SourceOptions, refuse_idle_labels
 from heldout.errors import Refused
-from heldout.eval.score import score_run
+from heldout.eval.run_scores import score_run
 from heldout.eval.summary import summary
 from heldout.ledger import read_ledger, write_ledger
 from heldout.options import REQUIRED, option, positional

@@ -15,7 +15,7 @@ import json
 from pathlib import Path
 
 from heldout.eval.card import write_card
-from heldout.eval.score import score_run
+from heldout.eval.run_scores import score_run
 from heldout.options import REQUIRED, option, to_json
 from heldout.pretrain.continuations import continuations
 from heldout.pretrain.options import PretrainOptions

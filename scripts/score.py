@@ -44,7 +44,9 @@ from heldout.eval.fits import Asked, fitters
 from heldout.eval.fits.conformal import ALPHA, check_alpha
 from heldout.eval.fits.costs import parse_costs
 from heldout.eval.replay import reasons, replay
-from heldout.eval.score import read_pair, score, score_run
+from heldout.eval.run_data import read_pair
+from heldout.eval.run_scores import score_run
+from heldout.eval.score import score
 from heldout.eval.seed_scores import render as render_seeds
 from heldout.eval.seed_scores import score_seeds
 from heldout.eval.slices import known

@@ -16,7 +16,8 @@ from typing import Any
 
 from heldout.errors import Refused
 from heldout.eval.own_slices import scored_card
-from heldout.eval.score import DEV, inputs_hash, names_of, read_data, refuse_no_run
+from heldout.eval.run_data import DEV, names_of, read_data, refuse_no_run
+from heldout.eval.score import inputs_hash
 from heldout.eval.tabulate import tabulate
 from heldout.eval.weak_spots import DEPTH, FOLDER, render, weak_spots
 from heldout.options import option, positional

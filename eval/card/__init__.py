@@ -17,7 +17,7 @@ from heldout.eval.metrics import find
 from heldout.eval.report.fresh import read_object
 from heldout.eval.report.inputs import system_name
 from heldout.eval.report.wording import bounded, title
-from heldout.eval.score import DEV
+from heldout.eval.run_data import DEV
 from heldout.ledger import Ledger, read_ledger
 from heldout.records import Card, read_card
 from heldout.runs import atomic

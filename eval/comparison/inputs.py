@@ -13,7 +13,7 @@ from typing import Any
 from heldout.errors import Refused
 from heldout.eval.comparison.seeds import members_of
 from heldout.eval.own_slices import scored_card
-from heldout.eval.score import DEV, names_of, read_answers
+from heldout.eval.run_data import DEV, names_of, read_answers
 from heldout.eval.spans import second_rules
 from heldout.ledger import read_ledger
 from heldout.records import Card, Example, Prediction, content_hash, read_card, read_gold

@@ -18,7 +18,7 @@ from heldout.eval.report.inputs import DataSet, Inputs
 from heldout.eval.report.kinds import view_of, words_of
 from heldout.eval.report.tables import Cell, HtmlTable, Row, bins_table, metric_cell, slice_name
 from heldout.eval.report.wording import bounded, count, listed, measure, title
-from heldout.eval.score import DEV
+from heldout.eval.run_data import DEV
 from heldout.eval.statistics import group_codes, wilson
 from heldout.eval.table import Table
 from heldout.eval.tabulate import tabulate

@@ -14,7 +14,7 @@ from heldout.eval.report.fresh import Say
 from heldout.eval.report.inputs import DataSet, Inputs, System, quiet
 from heldout.eval.report.tables import metric_of
 from heldout.eval.report.wording import Bounded, bounded
-from heldout.eval.score import DEV
+from heldout.eval.run_data import DEV
 from heldout.eval.slices import cut
 from heldout.eval.statistics import FEW, REPLICATES, Sampling, group_codes
 

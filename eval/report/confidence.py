@@ -13,7 +13,7 @@ from heldout.eval.report.kinds import words_of
 from heldout.eval.report.pieces import Block, Group, Prose, Section
 from heldout.eval.report.tables import Cell, HtmlTable, Row, lift_cell, metric_cell, slice_name
 from heldout.eval.report.wording import Bounded, bounded, count, interval, listed, measure, opening, percent
-from heldout.eval.score import DEV
+from heldout.eval.run_data import DEV
 from heldout.eval.statistics import FEW
 from heldout.fits import KEEPS_ANSWERS, spoken
 

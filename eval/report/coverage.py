@@ -7,7 +7,7 @@ from heldout.eval.report.inputs import Inputs, System
 from heldout.eval.report.kinds import words_of
 from heldout.eval.report.tables import Cell, HtmlTable, Row
 from heldout.eval.report.wording import count, percent
-from heldout.eval.score import DEV
+from heldout.eval.run_data import DEV
 
 
 def splits_table(inputs: Inputs) -> HtmlTable:

@@ -6,7 +6,9 @@ from typing import Any
 
 from heldout.errors import Refused
 from heldout.eval.fits.conformal import CONFORMAL
-from heldout.eval.score import DEV, inputs_hash, score_run
+from heldout.eval.run_data import DEV
+from heldout.eval.run_scores import score_run
+from heldout.eval.score import inputs_hash
 from heldout.fits import Fit, able, read_fit
 from heldout.records import Card, Example, Prediction
 from heldout.runs import holding, read_json

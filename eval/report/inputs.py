@@ -12,7 +12,7 @@ from typing import Any
 from heldout.errors import Refused
 from heldout.eval import own_slices
 from heldout.eval.report.fresh import Say, Scores, fits_of, fresh_scores, read_object
-from heldout.eval.score import DEV, read_answers
+from heldout.eval.run_data import DEV, read_answers
 from heldout.eval.statistics import REPLICATES
 from heldout.eval.table import BINS, Table
 from heldout.eval.tabulate import tabulate

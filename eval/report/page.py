@@ -8,7 +8,7 @@ from heldout.eval.report.kinds import words_of
 from heldout.eval.report.tabs import Built, Report, build_tabs
 from heldout.eval.report.verdict import banners
 from heldout.eval.report.wording import count, listed, opening
-from heldout.eval.score import DEV
+from heldout.eval.run_data import DEV
 
 
 @dataclass(frozen=True)

@@ -15,7 +15,7 @@ from heldout.baselines._contract import Baseline, BaselineOptions, Fitted
 from heldout.baselines._later import answer_later as _answer_later
 from heldout.data.prepare import Prepared
 from heldout.errors import Refused
-from heldout.eval.score import score_run
+from heldout.eval.run_scores import score_run
 from heldout.options import nearest
 from heldout.records import Example
 from heldout.runs import environment, write_json, write_lines, writing

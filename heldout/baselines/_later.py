@@ -4,7 +4,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
 from heldout.baselines._contract import Baseline, BaselineOptions
-from heldout.eval.score import score_run
+from heldout.eval.run_scores import score_run
 from heldout.ledger import read_ledger
 from heldout.records import Card, Example, read_card
 from heldout.runs import holding, read_json, write_lines

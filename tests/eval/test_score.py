@@ -10,7 +10,8 @@ import pytest
 from heldout.errors import Refused
 from heldout.eval.fits import fit_temperature
 from heldout.eval.metrics import find
-from heldout.eval.score import score, score_run
+from heldout.eval.run_scores import score_run
+from heldout.eval.score import score
 from heldout.eval.tabulate import tabulate
 from heldout.eval.text import render
 from heldout.fits import apply, read_fit

@@ -14,7 +14,8 @@ from heldout.errors import Refused
 from heldout.eval.differences import differences, discordant, domain_drop
 from heldout.eval.fits import fit_temperature
 from heldout.eval.metrics import find
-from heldout.eval.score import score, score_run
+from heldout.eval.run_scores import score_run
+from heldout.eval.score import score
 from heldout.eval.slices import cut, known, parts
 from heldout.eval.statistics import Sampling
 from heldout.eval.tabulate import tabulate

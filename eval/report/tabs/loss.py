@@ -8,7 +8,7 @@ from heldout.eval.report.pieces import Block, Piece, Section
 from heldout.eval.report.tables import Cell, HtmlTable, Row, metric_cell
 from heldout.eval.report.tabs import Report, Tab
 from heldout.eval.report.wording import bounded, count, known, measure, title
-from heldout.eval.score import DEV
+from heldout.eval.run_data import DEV
 
 LOSS = "lm_nll"
 NOTE = (

@@ -9,7 +9,7 @@ from heldout.eval.report.tables import metrics_table, slice_table
 from heldout.eval.report.tabs import Report, Tab
 from heldout.eval.report.verdict import fitted_things
 from heldout.eval.report.wording import listed, opening, title
-from heldout.eval.score import DEV
+from heldout.eval.run_data import DEV
 
 
 def _sections(report: Report) -> list[Section]:

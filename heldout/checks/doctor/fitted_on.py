@@ -1,7 +1,7 @@
 """Nothing was fitted on a test: weights, checkpoint, temperature and thresholds name the split they come from (C3)."""
 
 from heldout.checks.doctor._contract import Check, Finding, Patient, judged, not_applicable
-from heldout.eval.score import DEV
+from heldout.eval.run_data import DEV
 from heldout.ledger import read_ledger
 from heldout.runs import read_json
 

@@ -10,7 +10,7 @@ from heldout.checks.doctor._contract import (
     small,
     tolerated,
 )
-from heldout.eval.score import read_data
+from heldout.eval.run_data import read_data
 from heldout.runs import read_json
 
 #: Other versions and machines move a probability by 1e-5; a wrong checkpoint moves it by far more.

@@ -12,7 +12,7 @@ from heldout.bio import strict
 from heldout.checks.doctor._contract import Check, Finding, Patient, judged, not_applicable
 from heldout.eval.labels import LabelTable
 from heldout.eval.permuted import below_chance
-from heldout.eval.score import read_data
+from heldout.eval.run_data import read_data
 from heldout.eval.table import Table
 from heldout.eval.tabulate import tabulate
 from heldout.records import Example, Prediction

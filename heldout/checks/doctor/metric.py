@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from heldout.checks.doctor._contract import Check, Finding, Patient, judged, not_applicable, small
 from heldout.checks.doctor._oracle import plain
 from heldout.eval.metrics import find
-from heldout.eval.score import names_of, read_data
+from heldout.eval.run_data import names_of, read_data
 from heldout.eval.tabulate import tabulate
 from heldout.runs import read_json
 

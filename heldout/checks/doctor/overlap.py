@@ -8,7 +8,7 @@ from heldout.data.duplicates import counted
 from heldout.data.fitted import fingerprint, read_fitted
 from heldout.data.sources import Loaded
 from heldout.data.texts import Texts
-from heldout.eval.score import DEV, names_of
+from heldout.eval.run_data import DEV, names_of
 from heldout.records import read_gold
 
 #: The share of a set that may stand in another: it can move an accuracy by as much. IMDb's test has 0.5% of train's.

@@ -13,7 +13,7 @@ from heldout.eval.card import write_card
 from heldout.eval.card.yaml import dump
 from heldout.eval.report.markdown import escaped
 from heldout.eval.report.wording import visible
-from heldout.eval.score import score_run
+from heldout.eval.run_scores import score_run
 from heldout.ledger import Ledger, Split, write_ledger
 from heldout.records import Card, Example, Prediction, content_hash
 from heldout.runs import read_json, write_json, write_lines

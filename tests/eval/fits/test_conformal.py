@@ -9,7 +9,8 @@ import pytest
 from heldout.errors import Refused
 from heldout.eval.fits.conformal import check_alpha, fit_conformal, with_sets
 from heldout.eval.labels import tabulate_labels
-from heldout.eval.score import score, score_run
+from heldout.eval.run_scores import score_run
+from heldout.eval.score import score
 from heldout.eval.text import render
 from heldout.fits import apply, read_fit, write_fit
 from heldout.ledger import read_ledger

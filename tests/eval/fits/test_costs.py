@@ -10,7 +10,8 @@ from hypothesis import strategies as st
 from heldout.errors import Refused
 from heldout.eval.fits.costs import fit_cost_threshold, fit_expected_cost, parse_costs
 from heldout.eval.fits.temperature import fit_temperature
-from heldout.eval.score import score, score_run
+from heldout.eval.run_scores import score_run
+from heldout.eval.score import score
 from heldout.fits import Fit, apply, read_fit, soften, write_fit
 from heldout.records import Card, Example, Prediction
 from heldout.runs import write_json, write_lines

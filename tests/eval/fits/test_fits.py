@@ -10,7 +10,8 @@ from hypothesis import strategies as st
 from heldout.errors import Refused
 from heldout.eval.fits import HIGHEST, LOWEST, fit_temperature
 from heldout.eval.metrics import find
-from heldout.eval.score import score, score_run
+from heldout.eval.run_scores import score_run
+from heldout.eval.score import score
 from heldout.eval.tabulate import tabulate
 from heldout.fits import apply, read_fit, soften
 from heldout.records import Card, Example, Prediction, content_hash

@@ -15,7 +15,8 @@ from heldout.errors import Refused
 from heldout.eval.fits import FITTERS
 from heldout.eval.fits.null_threshold import best_on_this, fit_null_threshold
 from heldout.eval.metrics import find
-from heldout.eval.score import score, score_run
+from heldout.eval.run_scores import score_run
+from heldout.eval.score import score
 from heldout.eval.tabulate import tabulate
 from heldout.eval.text import render
 from heldout.fits import Fit, apply, read_fit, write_fit

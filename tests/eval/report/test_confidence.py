@@ -8,7 +8,7 @@ from heldout.eval.report.calibration import consistency_bands, reliability_bins
 from heldout.eval.report.confidence import covered, helped, sections
 from heldout.eval.report.inputs import read_inputs
 from heldout.eval.report.pieces import Prose
-from heldout.eval.score import score_run
+from heldout.eval.run_scores import score_run
 
 
 def test_a_fit_that_helps_in_the_domain_and_hurts_out_of_it_is_said_to() -> None:

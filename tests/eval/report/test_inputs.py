@@ -9,7 +9,7 @@ from heldout.errors import Refused
 from heldout.eval.report import build, inputs
 from heldout.eval.report.calibration import answers_of, reliability_bins
 from heldout.eval.report.inputs import read_inputs
-from heldout.eval.score import score_run
+from heldout.eval.run_scores import score_run
 from heldout.fits import read_fit
 from heldout.runs import read_json, write_json, write_lines
 

@@ -6,7 +6,7 @@ import numpy as np
 
 from heldout.eval.report import build
 from heldout.eval.report.inputs import read_inputs
-from heldout.eval.score import score_run
+from heldout.eval.run_scores import score_run
 from heldout.records import Card, Example, Prediction
 from heldout.runs import write_json, write_lines
 
