@@ -1,6 +1,6 @@
 """Ten sentences of a report and a comparison, computed again from the records without any code of heldout.
 
-    python docs/check_sentences.py RUN PROBE     RUN of recipes/imdb-2000.toml (three seeds), PROBE of imdb-2000-probe.toml
+    python docs/check_sentences.py RUN PROBE     RUN of recipes/imdb-2000.toml, PROBE of imdb-2000-probe.toml
 
 scipy has Wilson's interval and the binomial test, the rest is plain Python. docs/results.md says what came out.
 """
@@ -17,7 +17,9 @@ from scipy.stats import binomtest
 
 def rows(path: Path) -> dict[str, Any]:
     """The lines of a jsonl file by id."""
-    return {row["id"]: row for row in map(json.loads, path.read_text().splitlines())}
+    # Not splitlines: reviews hold U+0085, which is a line's end to it and none to JSON lines.
+    with path.open(encoding="utf-8") as lines:
+        return {row["id"]: row for row in map(json.loads, lines)}
 
 
 def right(folder: Path, data: str) -> dict[str, bool]:
