@@ -19,7 +19,8 @@ from heldout.eval.own_slices import scored_card
 from heldout.eval.run_data import DEV, names_of, read_data, refuse_no_run
 from heldout.eval.score import inputs_hash
 from heldout.eval.tabulate import tabulate
-from heldout.eval.weak_spots import DEPTH, FOLDER, render, weak_spots
+from heldout.eval.weak_spots import DEPTH, FOLDER, weak_spots
+from heldout.eval.weak_spots.words import render
 from heldout.options import option, positional
 from heldout.runs import holding, write_json
 

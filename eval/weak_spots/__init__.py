@@ -11,17 +11,16 @@ On pure noise nothing is confirmed in at least 95 of 100 seeded sets (a test).
 """
 
 import math
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Sequence
 from hashlib import blake2b
 from statistics import NormalDist
 from typing import Any
 
 import numpy as np
 
-from heldout.eval.own_slices.expression import show_text
 from heldout.eval.statistics import LEVEL, holm
 from heldout.eval.table import FloatArray, IntArray, Table
+from heldout.eval.weak_spots.conditions import Column, conditions, expression, said
 from heldout.eval.weak_spots.features import Cases, Feature, cases, whole_text
 from heldout.eval.weak_spots.tree import Step, grow, leaves
 from heldout.records import Card, Example
@@ -36,15 +35,6 @@ FEWEST = 10
 SURE = 1 - LEVEL
 #: How many wrongly answered cases are named as examples of a spot.
 SHOWN = 5
-
-
-@dataclass(frozen=True)
-class Column:
-    """A column of the tree's codes: a feature, and what its codes stand for (borders, or one part against others)."""
-
-    feature: Feature
-    borders: tuple[float, ...] = ()
-    part: int = -1
 
 
 def weak_spots(card: Card, gold: Sequence[Example], table: Table, *, depth: int = DEPTH) -> dict[str, Any]:
@@ -147,12 +137,12 @@ def _judged(
     inside = np.ones(len(found), dtype=bool)
     for step in way:
         inside &= (codes[:, step.column] > step.code) == step.above
-    conditions = _conditions(way, columns)
+    asked = conditions(way, columns)
     then = {"n": int(inside[first].sum()), **_rates(found.wrong[first], inside[first])}
     now = {"n": int(inside[second].sum()), **_rates(found.wrong[second], inside[second])}
     return {
-        "where": " and ".join(_said(condition) for condition in conditions),
-        "slice": _expression(conditions),
+        "where": " and ".join(said(condition) for condition in asked),
+        "slice": expression(asked),
         "found_on": then,
         **now,
         **_difference(found.wrong[second], inside[second], groups[second]),
@@ -189,102 +179,3 @@ def _unseen(side: FloatArray) -> float:
         return 0.0
     share = (float(side.sum()) + 1) / (len(side) + 2)
     return share * (1 - share) / len(side)
-
-
-@dataclass(frozen=True)
-class Condition:
-    """A feature between two borders, or in a part or in none of some."""
-
-    feature: Feature
-    above: float | None = None
-    at_most: float | None = None
-    part: str | None = None
-    none_of: tuple[str, ...] = ()
-
-
-def _conditions(way: Sequence[Step], columns: Sequence[Column]) -> list[Condition]:
-    """The way to a leaf in as few conditions as there are features on it."""
-    by_name: dict[str, Condition] = {}
-    for step in way:
-        column = columns[step.column]
-        name = column.feature.name
-        before = by_name.get(name, Condition(column.feature))
-        above, at_most, part, none_of = before.above, before.at_most, before.part, before.none_of
-        if column.feature.parts:
-            said = column.feature.parts[column.part]
-            part, none_of = (said, ()) if step.above else (part, none_of if part else (*none_of, said))
-            left = [one for one in column.feature.parts if one not in none_of]
-            # Of two labels, not the one is the other; where some cases have none, it is not.
-            if none_of and len(left) == 1 and (column.feature.values >= 0).all():
-                part, none_of = left[0], ()
-        elif step.above:
-            above = max(column.borders[step.code], -math.inf if above is None else above)
-        else:
-            at_most = min(column.borders[step.code], math.inf if at_most is None else at_most)
-        by_name[name] = Condition(column.feature, above, at_most, part, none_of)
-    return list(by_name.values())
-
-
-def _said(condition: Condition) -> str:
-    name = condition.feature.name
-    if condition.part is not None:
-        return f"{name} is {condition.part}"
-    if condition.none_of:
-        return f"{name} is not {' or '.join(condition.none_of)}"
-    if condition.above is not None and condition.at_most is not None:
-        return f"{name} over {_number(condition.above)}, up to {_number(condition.at_most)}"
-    return (
-        f"{name} over {_number(condition.above)}"
-        if condition.at_most is None
-        else (f"{name} up to {_number(condition.at_most)}")
-    )
-
-
-def _number(value: float | None) -> str:
-    return f"{value:.0f}" if value is not None and float(value).is_integer() else f"{value:.1f}"
-
-
-def _expression(conditions: Sequence[Condition]) -> str | None:
-    """The spot as an expression of --slice, None where the language lacks a word for it."""
-    said = []
-    for condition in conditions:
-        name = condition.feature.expression
-        if not name:
-            return None
-        said += [f"{name} > {_number(condition.above)}"] if condition.above is not None else []
-        said += [f"{name} <= {_number(condition.at_most)}"] if condition.at_most is not None else []
-        said += [f"{name} = {show_text(condition.part)}"] if condition.part is not None else []
-        said += [f"{name} != {show_text(part)}" for part in condition.none_of]
-    return " and ".join(said)
-
-
-def render(found: Mapping[str, Any]) -> str:
-    """Weak spots as text for the terminal: confirmed ones first, then those that were not, said to be so."""
-    of, halves = found["of"], found["halves"]
-    if not found["n"]:
-        return f"{found['data']}: no {of}"
-    head = f"{found['data']}: {found['wrong']:.1%} of {found['n']} {of} wrong"
-    head += f"; searched on {halves[0]}, judged on the other {halves[1]}"
-    if not found["spots"]:
-        return f"{head}\n  no weak spot: nothing cut the first half into better and worse"
-    return "\n".join([head, *(line for spot in found["spots"] for line in _lines(spot))])
-
-
-def _lines(spot: Mapping[str, Any]) -> list[str]:
-    mark = "confirmed    " if spot["confirmed"] else "not confirmed"
-    if "note" in spot:
-        return [f"  {mark}  {spot['where']}", f"{'':17}only {spot['n']} in the second half"]
-    gap = spot["difference"]
-    told = f"{spot['wrong']:.1%} of {spot['n']} wrong, {spot['elsewhere']:.1%} elsewhere"
-    told += f": {100 * gap['value']:+.1f} points ({100 * gap['low']:+.1f} to {100 * gap['high']:+.1f}), "
-    lines = [f"  {mark}  {spot['where']}", f"{'':17}{told}{chance(spot['p_holm'])}"]
-    return lines + ([f"{'':17}score it: --slice NAME='{spot['slice']}'"] if spot["slice"] and spot["confirmed"] else [])
-
-
-def chance(p: float) -> str:
-    """An adjusted p in words.
-
-    >>> chance(0.0), chance(0.0123)
-    ('p < 0.0001', 'p = 0.012')
-    """
-    return "p < 0.0001" if p < 1e-4 else f"p = {p:.2g}"

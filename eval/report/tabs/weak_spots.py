@@ -9,7 +9,8 @@ from heldout.eval.report.pieces import Block, Group, Piece, Prose, Section
 from heldout.eval.report.tables import Cell, HtmlTable, Row
 from heldout.eval.report.tabs import Report, Tab
 from heldout.eval.report.wording import bounds, count, percent, signed_amount
-from heldout.eval.weak_spots import FOLDER, chance, weak_spots
+from heldout.eval.weak_spots import FOLDER, weak_spots
+from heldout.eval.weak_spots.words import chance
 
 #: What a share is told in: points.
 SHARE = "accuracy"

@@ -16,9 +16,10 @@ from heldout.cli import main
 from heldout.eval.own_slices.condition import holds
 from heldout.eval.own_slices.expression import parse
 from heldout.eval.tabulate import tabulate
-from heldout.eval.weak_spots import _difference, render, searched, weak_spots
+from heldout.eval.weak_spots import _difference, searched, weak_spots
 from heldout.eval.weak_spots.features import cases
 from heldout.eval.weak_spots.tree import grow, leaves
+from heldout.eval.weak_spots.words import render
 from heldout.records import Card, Example, Prediction
 
 CARD = Card("toy", "1", "label", ("negative", "positive"), ("accuracy",), ("negation", "domain"))
