@@ -173,7 +173,9 @@ def _trust(inputs: Inputs, found: Comparisons) -> Iterator[str]:
         return
     answers, words = answers_of(inputs, first), words_of(inputs)
     if answers is None:
-        yield f"{inputs.main.name} gives no scores: how far to trust an answer cannot be told."
+        # A language model gives no answers that could be trusted: nothing is missing then.
+        if view_of(inputs).trust:
+            yield f"{inputs.main.name} gives no scores: how far to trust an answer cannot be told."
         return
     bins = [b for b in reliability_bins(answers) if b.n]
     if not bins:

@@ -71,8 +71,8 @@ class View:
     more: sentences on what this kind must be told of. sections: those of its own. cards: its mistakes.
     filters: (name, label) of what its mistakes are filtered by beside system, set, slice and text. order: which
         mistakes are shown first.
-    trust: what stands before the reliability diagrams. clustered: whether several answers stand in one example, so
-        that no interval may count them one by one.
+    trust: what stands before the reliability diagrams, empty where a kind has none. clustered: whether several answers
+        stand in one example, so that no interval may count them one by one.
     """
 
     words: Callable[[Inputs], Words]

@@ -210,4 +210,28 @@ def test_a_run_of_a_language_model_has_a_report_without_mistakes(tmp_path):
         "2.500"
     )
     assert "On the 40 wiki texts the perplexity of run is " in page and "40.0%" in page
+    assert "confidence be trusted" not in page and "next segment" not in page
     assert 'id="mistakes"' not in page and 'id="calibration"' not in page and 'id="slices"' in page
+
+
+def test_a_language_model_that_was_asked_for_next_segments_says_how_often_it_tells_them(tmp_path):
+    card = {"name": "wiki", "kind": "lm", "labels": [], "metrics": ["lm_nll", "nsp_accuracy"]}
+    write_json(tmp_path / "run" / "card.json", card)
+    gold = [{"id": f"w{k}", "text": {"text": f"page {k}"}, "gold": {"n": 10, "next": k % 2 == 0}} for k in range(40)]
+    # Right on 30 of 40: one in four of the answers is turned round.
+    said = [
+        {
+            "id": row["id"],
+            "nll": 20.0,
+            "n": 10,
+            "correct": 4,
+            "next": 0.9 if row["gold"]["next"] ^ (k % 4 == 3) else 0.1,
+        }
+        for k, row in enumerate(gold)
+    ]
+    write_lines(tmp_path / "run" / "gold" / "wiki.jsonl", gold)
+    write_lines(tmp_path / "run" / "predictions" / "wiki.jsonl", said)
+    page = build([tmp_path / "run"], replicates=50)
+    assert "tells the true next segment from another document's in 75.0% of the pairs of wiki" in page.replace(
+        "&#39;", "'"
+    )
