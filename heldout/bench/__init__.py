@@ -1,0 +1,1 @@
+"""Benchmarks: heldout beside what people would use instead, in one run on one machine."""
