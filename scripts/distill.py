@@ -227,7 +227,7 @@ def _print(options: Options, taught: Run | None, folders: Sequence[Path]) -> Non
     for teacher in teachers:
         for name in tests:
             print(_kept(teacher, folders[0], name))
-    print(f"\nthe whole story: heldout report {' '.join(map(str, [*folders[:1], *teachers, *folders[1:]]))}")
+    print(f"\nthe whole story: heldout report {' '.join(map(str, [*folders[:1], *teachers]))}")
 
 
 def _same_gold(teacher: Path, student: Path, tests: Sequence[str]) -> bool:

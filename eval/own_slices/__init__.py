@@ -94,9 +94,13 @@ def scored_card(folder: Path) -> Card:
 
 
 def family(folders: Sequence[Path]) -> list[Path]:
-    """These run folders with their baselines, and the runs of their seeds: what is reported together."""
+    """These run folders with their baselines and controls, and the runs of their seeds: what is reported together."""
     seeds = [path for folder in folders for path in [folder, *sorted(folder.glob("seed-*"))]]
-    every = [path for folder in seeds for path in [folder, *sorted(folder.glob("baselines/*"))]]
+    every = [
+        path
+        for folder in seeds
+        for path in [folder, *sorted(folder.glob("controls/*")), *sorted(folder.glob("baselines/*"))]
+    ]
     return [path for path in dict.fromkeys(every) if (path / "card.json").exists()]
 
 

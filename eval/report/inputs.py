@@ -1,6 +1,7 @@
 """What a report is made of, read from run folders: one card, the test sets, the systems with their records.
 
-A run brings its RUN/baselines/* with it; a folder of several seeds brings its seed-*/ children.
+A run brings its RUN/baselines/* with it, a distillation its RUN/controls/*; a folder of several seeds brings its
+seed-*/ children.
 """
 
 from collections.abc import Mapping, Sequence
@@ -134,6 +135,8 @@ def _runs(folders: Sequence[Path]) -> list[tuple[Path, str]]:
             found.setdefault(child.parent, str(folder.resolve()))
         if (folder / "card.json").exists() or not children:
             found.setdefault(folder, "")
+        for path in sorted(folder.glob("controls/*/card.json")):
+            found.setdefault(path.parent, "")
         # Baselines of the second seed and later would only repeat those of the first.
         homes = [folder, *(child.parent for child in children[:1])]
         for home in homes:
@@ -182,7 +185,9 @@ def _system(folder: Path, card: Card, gold: Mapping[str, DataSet], seed_of: str,
 
 
 def system_name(options: Mapping[str, Any], folder: Path) -> str:
-    """What people call the system: the kind of a baseline, the model's own name, else the folder's."""
+    """What people call the system: a baseline's or a control's kind, the model's own name, else the folder's."""
+    if "control" in options:
+        return f"control {options['control']}"
     kind = options.get("kind")
     if isinstance(kind, str):
         return BASELINE_NAMES.get(kind, kind.replace("_", " "))

@@ -80,6 +80,16 @@ def test_seeds_belong_together_by_their_folder_not_by_its_name(make, tmp_path, m
     assert all(system.seed_of for system in read_inputs([Path()], 50).systems[:2])
 
 
+def test_a_distillation_brings_its_controls_by_their_kind(make, tmp_path):
+    folder = make(tmp_path / "student", n=40)
+    make(folder / "controls" / "plain", n=40, right=0.8)
+    options = folder / "controls" / "plain" / "options.json"
+    write_json(options, {**read_json(options), "control": "plain"})
+    read = read_inputs([folder], 50)
+    assert [system.name for system in read.systems] == ["tiny-bert", "control plain", "majority", "tf-idf"]
+    assert not read.systems[1].baseline
+
+
 def test_the_report_is_about_the_run_that_is_given_first_be_it_a_baseline(make, tmp_path):
     folder = make(tmp_path / "run", n=40)
     given = [folder / "baselines" / "tfidf", folder]
