@@ -28,15 +28,18 @@ from heldout.records import read_card
 
 HERE = Path(__file__).parent
 KEPT = HERE / "results"
-FILES = ("options.json", "environment.json", "ledger.json", "losses.jsonl", "card.json", "scores/*.json", "fits/*.json")
+FILES = (
+    *("options.json", "environment.json", "ledger.json", "losses.jsonl", "card.json", "scores/*.json", "fits/*.json"),
+    *("cost.json", "compression.json", "distillation.json"),
+)
 
 
 def keep(run: Path, name: str, sets: Sequence[str] = ()) -> None:
-    """Copy a run's small files, its seeds' and its baselines', as compact JSON without this machine's paths."""
+    """Copy a run's small files, its seeds', controls' and baselines', as compact JSON without this machine's paths."""
     states = sorted(run.glob("checkpoints/step-*/state.json"), key=lambda path: int(path.parent.name.split("-")[1]))
     if states:
         _write(KEPT / name / "evaluations.json", read(states[-1])["evaluations"])
-    for folder in [run, *run.glob("seed-*"), *run.glob("baselines/*")]:
+    for folder in [run, *run.glob("seed-*"), *run.glob("controls/*"), *run.glob("baselines/*")]:
         for pattern in FILES:
             for path in folder.glob(pattern):
                 if path.parent.name == "scores" and sets and path.stem not in sets:
@@ -77,6 +80,8 @@ def _compact(path: Path) -> str:
         value.pop("out", None)
     if path.name == "options.json" and value.get("model"):
         value["model"] = "/".join(Path(value["model"]).parts[-2:])
+    if path.name == "cost.json":
+        value["kept"] = {Path(folder).name: sets for folder, sets in value["kept"].items()}
     return json.dumps(value, ensure_ascii=False, separators=(",", ":")) + "\n"
 
 

@@ -29,15 +29,18 @@ HEADS = {
 
 
 def systems(run: Path) -> Iterator[tuple[str, Path]]:
-    """The systems of a run with their folders: its seeds or itself, then its baselines."""
+    """The systems of a run with their folders: its seeds or itself, then its controls and baselines."""
     seeds = sorted(run.glob("seed-*"))
     yield from ((folder.name, folder) for folder in seeds) if seeds else [(_name(run), run)]
+    yield from ((f"control {folder.name}", folder) for folder in sorted(run.glob("controls/*")))
     yield from ((folder.name, folder) for folder in sorted(run.glob("baselines/*")))
 
 
 def _name(run: Path) -> str:
     """The name of a run's model: MiniLM, or that of the run which made it; of a pretraining its preset."""
     options = read(run / "options.json")
+    if (run / "distillation.json").exists():
+        return "student"
     if "kind" in options:
         return str(options["kind"])
     model = options.get("model") or ""
@@ -203,6 +206,37 @@ def _value(part: dict[str, Any], name: str) -> float | None:
     return part["metrics"].get(name, {}).get("value")
 
 
+def cost_table(run: Path) -> str:
+    """What systems need: size, memory, time; medians and quartiles over examples and over passes."""
+    found = read(run / "cost.json")
+    first = next(row for row in found["systems"] if row["folder"] == found["reference"])
+    base = first["throughput"]["examples_a_second"][1]
+    heads = ["parameters", "MB on disk", "peak MB", "ms at batch 1 (quartiles)", "examples a second (quartiles), batch"]
+    rows = [f"| system | runtime | {' | '.join(heads)} | speed |", "|---|---|" + "---|" * (len(heads) + 1)]
+    for row in found["systems"]:
+        low, median, high = row["throughput"]["examples_a_second"]
+        times = [1000 * value for value in row["latency"]["seconds"]]
+        cells = [row["name"], row["runtime"], f"{row['parameters']:,}", f"{row['bytes'] / 1e6:.0f}"]
+        cells += [f"{row['peak_memory'] / 1e6:.0f}", f"{times[1]:.1f} ({times[0]:.1f}–{times[2]:.1f})"]
+        cells += [f"{median:.1f} ({low:.1f}–{high:.1f}), {row['throughput']['batch']}", f"{median / base:.2f}×"]
+        rows.append(f"| {' | '.join(cells)} |")
+    where = f"{found['examples']} examples of {found['data']}, {found['machine']['threads']} threads, by turns"
+    return "\n".join([*rows, "", f"{where}; {found['machine']['date']}."])
+
+
+def kept_table(run: Path) -> str:
+    """What smaller systems keep of the one they were made of, on every test set and its slices."""
+    rows = ["| system | test set | n | keeps of the main metric | answers agree | right→wrong, wrong→right | KL |"]
+    rows.append("|---|---|---|---|---|---|---|")
+    for name, sets in read(run / "cost.json")["kept"].items():
+        for test, block in sets.items():
+            churn = f"{block['churn']['right_to_wrong']:,}, {block['churn']['wrong_to_right']:,}"
+            kl = "–" if block["kl"] is None else f"{block['kl']:.3f}"
+            cells = [name, test, f"{block['n']:,}", _shown(block["slices"][""]), f"{block['agreement']:.1%}", churn, kl]
+            rows.append(f"| {' | '.join(cells)} |")
+    return "\n".join(rows)
+
+
 TABLES: dict[str, Callable[..., str]] = {
     "scores": scores_table,
     "means": means_table,
@@ -212,4 +246,6 @@ TABLES: dict[str, Callable[..., str]] = {
     "paired": paired_table,
     "phenomena": phenomena_table,
     "calibration": calibration_table,
+    "cost": cost_table,
+    "kept": kept_table,
 }
