@@ -17,3 +17,10 @@ class Failed(HeldoutError):
     """The work itself failed (exit status 1): a full disk, a broken model, a diverged loss."""
 
     status = 1
+
+
+class Diverged(Failed):
+    """The training came to nothing by its own options (a loss that is no number, a full device), not by the machine.
+
+    A search over options goes on with others; after any other failure it stops, and the trial is continued later.
+    """

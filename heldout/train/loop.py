@@ -16,7 +16,7 @@ import torch
 from accelerate import Accelerator
 from torch import Tensor, nn
 
-from heldout.errors import Failed
+from heldout.errors import Diverged
 from heldout.train.optim import set_learning_rate
 from heldout.train.plan import Step
 from heldout.train.windows import Batch, Window, by_budget
@@ -69,7 +69,7 @@ def train(
 ) -> Iterator[Done]:
     """Take the steps one by one, from wherever the list begins; model and optimizer come prepared by accelerate.
 
-    Raises Failed, before the weights are touched, when loss or gradients are no longer finite numbers.
+    Raises Diverged, before the weights are touched, when loss or gradients are no longer finite numbers.
     """
     for step in steps:
         started = time.perf_counter()
@@ -80,10 +80,10 @@ def train(
         try:
             loss, tokens = _backward(model, step, recipe, accelerator)
         except torch.OutOfMemoryError:
-            raise Failed(f"step {step.number}: the device's memory is full; lower --token-budget") from None
+            raise Diverged(f"step {step.number}: the device's memory is full; lower --token-budget") from None
         norm = float(accelerator.clip_grad_norm_(model.parameters(), recipe.clip))
         if not (math.isfinite(loss) and math.isfinite(norm)):
-            raise Failed(
+            raise Diverged(
                 f"step {step.number}: the loss is {loss:.4g} and the gradient's norm {norm:.4g}; "
                 "lower --learning-rate or use --precision fp32"
             )

@@ -14,7 +14,7 @@ import torch
 from accelerate import Accelerator
 from torch import nn
 
-from heldout.errors import Failed, Refused
+from heldout.errors import Diverged, Failed, Refused
 from heldout.runs import write_lines
 from heldout.train import checkpoint
 from heldout.train.loop import Done, Recipe, train
@@ -49,7 +49,7 @@ class State:
     def evaluated(self, value: float, by: Selection) -> "State":
         """The state after dev gave ``value`` at the current step."""
         if value != value:
-            raise Failed(f"step {self.step}: dev {by.metric} is not a number; lower --learning-rate")
+            raise Diverged(f"step {self.step}: dev {by.metric} is not a number; lower --learning-rate")
         evaluations = [*self.evaluations, {"step": self.step, by.metric: value}]
         if by.better(value, self.best_value):
             return replace(self, best_step=self.step, best_value=value, failures=0, evaluations=evaluations)
