@@ -113,7 +113,7 @@ def _plain(value: Any) -> Any:
     return str(value) if isinstance(value, Path) else value
 
 
-def _shape(hint: Any) -> tuple[Any, bool]:
+def shape(hint: Any) -> tuple[Any, bool]:
     """The scalar type of a field's hint and whether it takes several values."""
     if get_origin(hint) in (Union, types.UnionType):
         hint = next(arg for arg in get_args(hint) if arg is not type(None))
@@ -123,7 +123,7 @@ def _shape(hint: Any) -> tuple[Any, bool]:
 
 
 def _add(parser: argparse.ArgumentParser, name: str, field: "dataclasses.Field[Any]", hint: Any) -> None:
-    scalar, several = _shape(hint)
+    scalar, several = shape(hint)
     meta, shown = field.metadata, field.metadata["help"].replace("%", "%%")
     has_default = not meta["required"] and field.default not in (None, (), False, "")
     if has_default:
@@ -167,7 +167,7 @@ def _from_file(path: Path, fields: Mapping[str, Any], hints: Mapping[str, Any]) 
 
 
 def _coerced(path: Path, key: str, value: Any, hint: Any) -> Any:
-    scalar, several = _shape(hint)
+    scalar, several = shape(hint)
     if get_origin(scalar) is Literal:
         allowed, wanted = get_args(scalar), "one of " + ", ".join(map(str, get_args(scalar)))
     else:

@@ -120,17 +120,18 @@ def prepare(
     seed: int,
     card: Card | None = None,
     unlabelled: bool = False,
+    unread: Collection[str] = (),
 ) -> Prepared:
     """Read and check all splits of a run; Refused with the source, the row and what to do where they cannot be used.
 
     Several sources of ``train`` are one train. Without a ``dev`` (None or "") one is carved from it. A ``card`` that is
     given stands instead of the one that train's labels make; with it, ``unlabelled`` rows of train may be kept, whose
-    gold is None.
+    gold is None. ``unread`` names tests of the call that are left alone, so that options meant for them may stand.
     """
     _check(options)
     parse_tests([f"{name}={source}" for name, source in tests.items()])
     data = load_task(task)
-    names = [*RESERVED, *tests]
+    names = [*RESERVED, *tests, *unread]
     keep = None if options.limit is None else options.limit + _dev_size(options, options.limit)
     how = replace(reading(options, "train", names), unlabelled=unlabelled)
     sources = [train] if isinstance(train, str) else train
@@ -146,7 +147,8 @@ def prepare(
     for name, source in (({"dev": dev} if dev else {}) | dict(tests)).items():
         limit = options.dev_size if name == "dev" else options.limit_test
         loaded[name] = load(task, source, options, name=name, names=names, labels=known, limit=limit, seed=seed)
-    refuse_idle_labels(options.label, loaded)
+    if not unread:
+        refuse_idle_labels(options.label, loaded)
     texts = Texts(loaded, _excluded(data, options, names), key=data.key)
     loaded["train"] = _without_excluded(loaded["train"], texts, card, unlabelled=unlabelled)
     for name in loaded:
