@@ -25,6 +25,7 @@ from heldout.train.progress import progress, say
 from heldout.train.session import Selection, Session, evaluation_steps, run
 from heldout.train.system import System, load_system, pad_id
 from heldout.train.task import Encoded, Encoding, Long, Only, Task, encoding_of
+from heldout.train.tokens import encode
 from heldout.train.untrusted import Source
 from heldout.train.windows import Batch, Window, collate
 
@@ -106,10 +107,24 @@ def finetune(job: Job) -> System:
     return load_system(job.task, source, job.task.head(job.card), vars(job.options), accelerator)
 
 
-def _train(job: Job, accelerator: Accelerator) -> System:
-    options, selection = job.options, _selection(job)
+@dataclass(frozen=True)
+class Ready:
+    """A fine-tuning before its first step: what ``train`` takes, and the system that answers with the same weights."""
+
+    system: System
+    setup: Setup
+    optimizer: Any
+    plan: tuple[Step, ...]
+    plan_hash: str
+    recipe: Recipe
+
+
+def ready(job: Job, accelerator: Accelerator) -> Ready:
+    """The model with its head, the windows of train, their plan and the optimizer, prepared by accelerate."""
+    options = job.options
     raw, encoding = _untrained(job)
-    encoded = job.task.encode(job.train, encoding)
+    main = accelerator.is_main_process
+    encoded = encode(job.task, job.train, encoding, "tokenising train", shown=main)
     plan, hashed = _plan(job, encoded)
     if options.freeze:
         freeze_body(raw)
@@ -118,20 +133,26 @@ def _train(job: Job, accelerator: Accelerator) -> System:
     optimizer = make_optimizer(setup.model, learning_rate=options.learning_rate, weight_decay=options.weight_decay)
     model, optimizer = accelerator.prepare(setup.model, optimizer)
     system = System(job.task, model, encoding, job.task.head(job.card), accelerator)
-    dev = job.task.encode(job.dev, encoding)
+    return Ready(system, setup, optimizer, plan, hashed, _recipe(job, setup, len(plan)))
+
+
+def _train(job: Job, accelerator: Accelerator) -> System:
+    options, selection = job.options, _selection(job)
+    made = ready(job, accelerator)
+    system, plan = made.system, made.plan
+    dev = job.task.encode(job.dev, system.encoding)
 
     def evaluate() -> float:
         return value_of(selection.metric, job.card, job.dev, system.answer(job.dev, dev, "dev"))
 
-    main = accelerator.is_main_process
     if main:
-        _note_in_ledger(job, hashed, selection)
+        _note_in_ledger(job, made.plan_hash, selection)
     with progress("training", len(plan), "steps", shown=main) as advance:
         session = Session(
             folder=job.folder,
             plan=plan,
-            plan_hash=hashed,
-            recipe=_recipe(job, setup, len(plan)),
+            plan_hash=made.plan_hash,
+            recipe=made.recipe,
             selection=selection,
             evaluate=evaluate,
             evaluate_after=evaluation_steps(plan, options.eval_every),
@@ -140,7 +161,7 @@ def _train(job: Job, accelerator: Accelerator) -> System:
             say=say if main else lambda message: None,
             resume_hint=job.resume_hint,
         )
-        run(model, optimizer, session, accelerator)
+        run(system.model, made.optimizer, session, accelerator)
     return system
 
 
@@ -167,7 +188,7 @@ def _untrained(job: Job) -> tuple[PreTrainedModel, Encoding]:
 
 def _plan(job: Job, encoded: Encoded) -> tuple[tuple[Step, ...], str]:
     plan = make_plan(
-        [sum(map(len, windows)) for windows in encoded.windows],
+        encoded.lengths(),
         batch_size=job.options.batch_size,
         epochs=job.options.epochs,
         seed=job.seed,
