@@ -17,7 +17,7 @@ from heldout.ledger import read_ledger, write_ledger
 from heldout.options import REQUIRED, option
 from heldout.records import Card, Example, Prediction
 from heldout.train.engine import LoopOptions, check, finish_tracking, start
-from heldout.train.loop import Loss, Recipe
+from heldout.train.loop import Done, Loss, Recipe
 from heldout.train.models import freeze_body, label_names, load_model, load_tokenizer, max_positions
 from heldout.train.optim import linear_schedule, make_optimizer
 from heldout.train.plan import Step, make_plan, plan_hash
@@ -78,8 +78,24 @@ def untaught(setup: Setup) -> Setup:
 
 
 @dataclass(frozen=True)
+class Evaluation:
+    """What dev gave after some of a training's steps: ``examples`` were seen by then, ``last`` says that it was all."""
+
+    examples: int
+    last: bool
+    value: float
+
+
+def unwatched(evaluation: Evaluation) -> None:
+    """Nobody looks on."""
+
+
+@dataclass(frozen=True)
 class Job:
-    """One fine-tuning: where it is written, what it is trained and chosen on, how; ``teach`` changes its setup."""
+    """One fine-tuning: where it is written, what it is trained and chosen on, how; ``teach`` changes its setup.
+
+    ``watch`` is told of every evaluation on dev; what it raises ends the training.
+    """
 
     folder: Path
     task: Task
@@ -92,6 +108,13 @@ class Job:
     seed: int
     resume_hint: str
     teach: Callable[[Setup], Setup] = untaught
+    watch: Callable[[Evaluation], None] = unwatched
+
+
+def refuse_early(job: Job) -> None:
+    """Refused where the model cannot be had, or cannot do what the options ask: before anything is written."""
+    _selection(job)
+    _untrained(job)
 
 
 def finetune(job: Job) -> System:
@@ -142,12 +165,22 @@ def _train(job: Job, accelerator: Accelerator) -> System:
     system, plan = made.system, made.plan
     dev = job.task.encode(job.dev, system.encoding)
 
+    taken = 0
+
     def evaluate() -> float:
-        return value_of(selection.metric, job.card, job.dev, system.answer(job.dev, dev, "dev"))
+        value = value_of(selection.metric, job.card, job.dev, system.answer(job.dev, dev, "dev"))
+        job.watch(Evaluation(sum(len(step.rows) for step in plan[:taken]), taken == len(plan), value))
+        return value
 
     if main:
         _note_in_ledger(job, made.plan_hash, selection)
     with progress("training", len(plan), "steps", shown=main) as advance:
+
+        def report(done: Done, before: int) -> None:
+            nonlocal taken
+            taken = done.step + 1
+            advance(1, done.words, before)
+
         session = Session(
             folder=job.folder,
             plan=plan,
@@ -157,7 +190,7 @@ def _train(job: Job, accelerator: Accelerator) -> System:
             evaluate=evaluate,
             evaluate_after=evaluation_steps(plan, options.eval_every),
             save_every=options.save_every,
-            report=lambda done, before: advance(1, done.words, before),
+            report=report,
             say=say if main else lambda message: None,
             resume_hint=job.resume_hint,
         )
