@@ -11,7 +11,7 @@ train. A killed run continues with the same command and --resume. Several seeds 
 import dataclasses
 import json
 import shutil
-from collections.abc import Sequence
+from collections.abc import Collection, Mapping, Sequence
 from contextlib import nullcontext
 from pathlib import Path
 from typing import Any
@@ -42,6 +42,9 @@ class Options(PrepareOptions, FitOptions):
     out: str = option(REQUIRED, "the run folder to write", metavar="RUN")
     seed: int = option(1, "draws the dev split, the order of examples, the new head, dropout")
     seeds: str = option("", "several runs on the same splits, as RUN/seed-1/ …", metavar="1,2,3")
+    chosen: tuple[str, ...] = option(
+        (), "what was chosen on dev before this run, for its ledger (heldout sweep writes it)", metavar="WHAT"
+    )
     baseline: tuple[str, ...] = option(
         (), "a baseline to fit beside it; none for none (default: the task's own)", metavar="KIND"
     )
@@ -51,30 +54,20 @@ class Options(PrepareOptions, FitOptions):
 
 def run(options: Options) -> int:
     """Prepare the splits, train, predict, fit the baselines, score; print what came out."""
-    out, seeds = Path(options.out), _seeds(options.seeds)
+    out, seeds = Path(options.out), parse_seeds(options.seeds)
     if is_main_process():
         same_options(out, options) if options.resume else refuse_taken(out)
     load_task(options.task)
     for kind in _kinds(options):
         find(kind)
-    prepared = prepare(
-        options.task,
-        train=options.train,
-        dev=options.dev,
-        tests=parse_tests(options.test),
-        options=options,
-        seed=options.seed,
-    )
-    fields = prepared.splits["train"].examples[0].text
-    if options.only and options.only not in fields:
-        raise Refused(f"--only {options.only}: the examples of {options.task} have {', '.join(fields)}; leave it out")
+    prepared = splits(options, parse_tests(options.test))
     folders = {seed: out / f"seed-{seed}" for seed in seeds} or {options.seed: out}
     with stoppable(resume_hint("finetune")), held(out, resume=options.resume):
         _write(out / "options.json", to_json(options))
         for seed, folder in folders.items():
             one = dataclasses.replace(options, seed=seed)
             with held(folder, resume=options.resume) if seeds else nullcontext():
-                _one_run(folder, one, prepared)
+                fit(job(folder, one, prepared), to_json(one), prepared)
         if is_main_process():
             _baselines(out, options, prepared)
     if is_main_process():
@@ -82,10 +75,30 @@ def run(options: Options) -> int:
     return 0
 
 
-def _one_run(folder: Path, options: Options, prepared: Prepared) -> None:
-    """Everything of one run folder; what is there already is not made again."""
+def splits(options: Options, tests: Mapping[str, str], *, unread: Collection[str] = ()) -> Prepared:
+    """The splits of a call with these ``tests``, those ``unread`` left alone; the ledger says what was chosen on dev."""
+    prepared = prepare(
+        options.task,
+        train=options.train,
+        dev=options.dev,
+        tests=tests,
+        options=options,
+        seed=options.seed,
+        unread=unread,
+    )
+    fields = prepared.splits["train"].examples[0].text
+    if options.only and options.only not in fields:
+        raise Refused(f"--only {options.only}: the examples of {options.task} have {', '.join(fields)}; leave it out")
+    ledger, dev = prepared.ledger, prepared.splits["dev"]
+    for what in options.chosen:
+        ledger = ledger.with_fitted(what, "dev", dev.hash, len(dev.examples))
+    return dataclasses.replace(prepared, ledger=ledger)
+
+
+def job(folder: Path, options: Options, prepared: Prepared) -> Job:
+    """One run of these options in ``folder``."""
     splits = prepared.splits
-    job = Job(
+    return Job(
         folder=folder,
         task=load_task(options.task, prepared.card),
         card=prepared.card,
@@ -97,7 +110,6 @@ def _one_run(folder: Path, options: Options, prepared: Prepared) -> None:
         seed=options.seed,
         resume_hint=resume_hint("finetune"),
     )
-    fit(job, to_json(options), prepared)
 
 
 def _baselines(out: Path, options: Options, prepared: Prepared) -> None:
@@ -131,7 +143,8 @@ def _write(path: Path, value: Any) -> None:
         write_json(path, value)
 
 
-def _seeds(text: str) -> list[int]:
+def parse_seeds(text: str) -> list[int]:
+    """The seeds of --seeds, none for ""; Refused where they are no numbers, or one stands twice."""
     try:
         seeds = [int(part) for part in text.split(",") if part.strip()]
     except ValueError:
