@@ -42,8 +42,8 @@ class Options(PrepareOptions, FitOptions):
     out: str = option(REQUIRED, "the run folder to write", metavar="RUN")
     seed: int = option(1, "draws the dev split, the order of examples, the new head, dropout")
     seeds: str = option("", "several runs on the same splits, as RUN/seed-1/ …", metavar="1,2,3")
-    chosen: tuple[str, ...] = option(
-        (), "what was chosen on dev before this run, for its ledger (heldout sweep writes it)", metavar="WHAT"
+    chosen: str | None = option(
+        None, "what was chosen on dev before this run, for its ledger (heldout sweep writes it)", metavar="WHAT"
     )
     baseline: tuple[str, ...] = option(
         (), "a baseline to fit beside it; none for none (default: the task's own)", metavar="KIND"
@@ -89,9 +89,10 @@ def splits(options: Options, tests: Mapping[str, str], *, unread: Collection[str
     fields = prepared.splits["train"].examples[0].text
     if options.only and options.only not in fields:
         raise Refused(f"--only {options.only}: the examples of {options.task} have {', '.join(fields)}; leave it out")
-    ledger, dev = prepared.ledger, prepared.splits["dev"]
-    for what in options.chosen:
-        ledger = ledger.with_fitted(what, "dev", dev.hash, len(dev.examples))
+    if not options.chosen:
+        return prepared
+    dev = prepared.splits["dev"]
+    ledger = prepared.ledger.with_fitted(options.chosen, "dev", dev.hash, len(dev.examples))
     return dataclasses.replace(prepared, ledger=ledger)
 
 
