@@ -2,6 +2,7 @@
 
 import os
 import random
+import tempfile
 from pathlib import Path
 
 import pytest
@@ -11,6 +12,9 @@ CHROMIUM = Path("/usr/bin/chromium")
 # Nothing in the tests may reach for a hub; the test of the hub's protocol sets its own endpoint in a child process.
 os.environ.setdefault("HF_HUB_OFFLINE", "1")
 os.environ.setdefault("TOKENIZERS_PARALLELISM", "false")
+# What tests keep is theirs alone, and gone with them.
+_CACHE = tempfile.TemporaryDirectory(prefix="heldout-cache-")
+os.environ["HELDOUT_CACHE"] = _CACHE.name
 # A model of two layers has nothing to share out: a second thread only waits, and on a busy machine for seconds.
 os.environ.setdefault("OMP_NUM_THREADS", "1")
 

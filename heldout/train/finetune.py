@@ -146,8 +146,7 @@ def ready(job: Job, accelerator: Accelerator) -> Ready:
     """The model with its head, the windows of train, their plan and the optimizer, prepared by accelerate."""
     options = job.options
     raw, encoding = _untrained(job)
-    main = accelerator.is_main_process
-    encoded = encode(job.task, job.train, encoding, "tokenising train", shown=main)
+    encoded = encode(job.task, job.train, encoding, "tokenising train", shown=accelerator.is_main_process)
     plan, hashed = _plan(job, encoded)
     if options.freeze:
         freeze_body(raw)
@@ -163,7 +162,8 @@ def _train(job: Job, accelerator: Accelerator) -> System:
     options, selection = job.options, _selection(job)
     made = ready(job, accelerator)
     system, plan = made.system, made.plan
-    dev = job.task.encode(job.dev, system.encoding)
+    main = accelerator.is_main_process
+    dev = encode(job.task, job.dev, system.encoding, "tokenising dev", shown=main)
 
     taken = 0
 

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 
 from heldout.records import Card, Example, Prediction
+from heldout.train.packed import Packed
 from heldout.train.windows import Window
 
 if TYPE_CHECKING:
@@ -46,14 +47,25 @@ class Encoding:
 
 @dataclass(frozen=True)
 class Encoded:
-    """The windows of every example, in order, and what was read of each: {"tokens", "lost"}."""
+    """The windows of every example, in order, and what was read of each: {"tokens", "lost"}.
+
+    Lists as a task makes them, or flat arrays that look like lists (heldout/train/packed.py).
+    """
 
     windows: Sequence[Sequence[Window]]
     seen: Sequence[dict[str, int]]
 
-    def flat(self) -> list[Window]:
-        """All windows in one list, in the order of the examples."""
+    def flat(self) -> Sequence[Window]:
+        """All windows in a row, in the order of the examples."""
+        if isinstance(self.windows, Packed):
+            return self.windows.flat()
         return [window for windows in self.windows for window in windows]
+
+    def lengths(self) -> list[int]:
+        """The tokens of each example's windows together."""
+        if isinstance(self.windows, Packed):
+            return list(self.windows.lengths.tolist())
+        return [sum(map(len, windows)) for windows in self.windows]
 
 
 def _card_labels(card: Card) -> Sequence[str]:

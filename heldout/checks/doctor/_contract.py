@@ -73,7 +73,7 @@ class Patient:
         return self.task.encode(self.examples, self.system.encoding)
 
     @cached_property
-    def windows(self) -> list[Window]:
+    def windows(self) -> Sequence[Window]:
         """All windows in a row."""
         return self.encoded.flat()
 

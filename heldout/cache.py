@@ -1,0 +1,100 @@
+"""What is made once and used again by any run on the same data: CACHE/KIND/KEY/, a folder a thing.
+
+CACHE is HELDOUT_CACHE, else $XDG_CACHE_HOME/heldout or ~/.cache/heldout; HELDOUT_CACHE=off keeps nothing. A folder is
+made under another name and renamed when it is whole, so a kill leaves none behind that is half; of several processes
+that want the same one, one makes it and the others wait. Over HELDOUT_CACHE_GB (20) gigabytes, those that were not used
+for longest are removed. All of it may be deleted at any time: ``rm -r ~/.cache/heldout``.
+"""
+
+import fcntl
+import os
+import shutil
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from heldout.errors import Failed, Refused
+from heldout.runs import atomic
+
+OFF = "off"
+#: Gigabytes that are kept where HELDOUT_CACHE_GB says nothing else.
+KEPT_GB = 20.0
+
+
+def cache_folder() -> Path | None:
+    """Where the cache lies; None where it is off."""
+    said = os.environ.get("HELDOUT_CACHE", "")
+    if said == OFF:
+        return None
+    return Path(said) if said else Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "heldout"
+
+
+def cached(kind: str, key: str, make: Callable[[Path], None]) -> Path | None:
+    """The folder CACHE/KIND/KEY; ``make`` is given an empty folder to fill where it is not there yet.
+
+    None where the cache is off or cannot be written: the caller then does without. What ``make`` raises is raised.
+    """
+    root, limit = cache_folder(), _limit()
+    if root is None:
+        return None
+    folder = root / kind / key
+    try:
+        folder.parent.mkdir(parents=True, exist_ok=True)
+        with _locked(folder):
+            if not folder.exists():
+                with atomic(folder) as temporary:
+                    temporary.mkdir()
+                    make(temporary)
+            # Its time is when it was last used.
+            os.utime(folder)
+        _prune(root, limit, folder)
+    except (OSError, Failed):
+        return None
+    return folder
+
+
+def _limit() -> float:
+    said = os.environ.get("HELDOUT_CACHE_GB", "")
+    try:
+        return float(said or KEPT_GB) * 1e9
+    except ValueError:
+        raise Refused(f"HELDOUT_CACHE_GB={said}: give a number of gigabytes, such as {KEPT_GB:g}") from None
+
+
+@contextmanager
+def _locked(folder: Path, *, wait: bool = True) -> Iterator[bool]:
+    """Hold the lock of a folder of the cache; the system lets it go when its holder dies. Yields whether it is ours."""
+    with folder.with_name(f"{folder.name}.lock").open("a") as lock:
+        try:
+            fcntl.flock(lock, fcntl.LOCK_EX | (0 if wait else fcntl.LOCK_NB))
+        except BlockingIOError:
+            yield False
+            return
+        yield True
+
+
+def _prune(root: Path, limit: float, used: Path) -> None:
+    """Remove what was not used for longest until ``limit`` bytes are left; never what is being made or is ``used``.
+
+    Who has a removed file mapped keeps reading it: the system frees it afterwards.
+    """
+    _remove_leftovers(root)
+    found = [path for path in root.glob("*/*") if path.is_dir() and not path.name.startswith(".")]
+    sizes = {path: sum(file.stat().st_size for file in path.iterdir()) for path in found}
+    total = sum(sizes.values())
+    for path in sorted(found, key=lambda path: path.stat().st_mtime):
+        if total <= limit or path == used:
+            continue
+        with _locked(path, wait=False) as ours:
+            if ours:
+                shutil.rmtree(path)
+                total -= sizes[path]
+
+
+def _remove_leftovers(root: Path) -> None:
+    """Remove what killed makers left under temporary names; a living one holds the lock."""
+    for leftover in root.glob("*/.*.tmp-*"):
+        folder = leftover.with_name(leftover.name[1:].rpartition(".tmp-")[0])
+        with _locked(folder, wait=False) as ours:
+            if ours:
+                shutil.rmtree(leftover, ignore_errors=True)
