@@ -76,7 +76,7 @@ def run(options: Options) -> int:
 
 
 def splits(options: Options, tests: Mapping[str, str], *, unread: Collection[str] = ()) -> Prepared:
-    """The splits of a call with these ``tests``, those ``unread`` left alone; the ledger says what was chosen on dev."""
+    """The splits of a call with these ``tests``, those ``unread`` left alone, and in the ledger what was chosen."""
     prepared = prepare(
         options.task,
         train=options.train,
