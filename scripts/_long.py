@@ -13,7 +13,7 @@ from typing import Any
 from heldout.errors import Failed, Refused
 from heldout.options import to_json
 from heldout.runs import read_json, writing
-from heldout.train.finetune import is_main_process
+from heldout.train.processes import is_main_process, together
 
 #: Options that may differ between the run that was stopped and its --resume.
 FREE = {"resume", "json"}
@@ -33,7 +33,8 @@ def stoppable(hint: str) -> Iterator[None]:
 
     before = signal.signal(signal.SIGTERM, stop)
     try:
-        yield
+        with together(f"continue with: {hint}, with as many processes as you like"):
+            yield
     except KeyboardInterrupt:
         raise Failed(f"stopped; continue with: {hint}") from None
     finally:

@@ -15,6 +15,7 @@ and data that it was trained or chosen on are refused.
 
 import json
 from collections.abc import Sequence
+from contextlib import nullcontext
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
@@ -32,6 +33,7 @@ from heldout.options import REQUIRED, option, positional
 from heldout.records import Card, Example, read_card
 from heldout.runs import holding, read_json, write_lines
 from heldout.tasks import load_task
+from heldout.train.processes import is_main_process, together
 from heldout.train.task import Task
 
 
@@ -84,16 +86,22 @@ def run(options: Options) -> int:
         else _torch_system(folder, task, card, made, options.precision, renamed)
     )
     systems = [folder]
-    with holding(folder):
+    main = is_main_process()
+    with together("give the command again"), holding(folder) if main else nullcontext():
         for name, (split, overlap) in compared.items():
-            write_lines(folder / "gold" / f"{name}.jsonl", (example.to_json() for example in split.examples))
+            if main:
+                write_lines(folder / "gold" / f"{name}.jsonl", (example.to_json() for example in split.examples))
             predictions = system.predict(split.examples, f"predicting {name}")
+            if not main:
+                continue
             write_lines(folder / "predictions" / f"{name}.jsonl", (one.to_json() for one in predictions))
             write_ledger(folder, read_ledger(folder).with_split(name, split.split()).with_overlap(overlap))
             score_run(folder, name)
             # How easy test cases are shows beside what needs no model.
             beside = answer_later(folder, name, split.examples) if _cases(split.examples) else []
             systems += [folder / "baselines" / kind for kind in beside]
+    if not main:
+        return 0
     if options.json:
         print(json.dumps({name: read_json(folder / "scores" / f"{name}.json") for name in data}, indent=2))
     else:

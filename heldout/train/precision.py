@@ -2,17 +2,22 @@
 
 import os
 from collections.abc import Sequence
+from datetime import timedelta
 from pathlib import Path
 from typing import Literal
 
 import torch
 from accelerate import Accelerator
-from accelerate.utils import DistributedType
+from accelerate.utils import DistributedType, InitProcessGroupKwargs
 
 from heldout.errors import Refused
 
 #: Every process holds all weights.
 KNOWN = (DistributedType.NO, DistributedType.MULTI_CPU, DistributedType.MULTI_GPU)
+
+#: How long processes wait for one that works alone (tokenising a corpus, a teacher that reads train) before they give
+#: up; torch's own 10 minutes (nccl) and 30 (gloo) are too short. One that died is found by the launcher at once.
+PATIENCE = timedelta(hours=6)
 
 Precision = Literal["auto", "fp32", "bf16"]
 
@@ -48,11 +53,17 @@ def make_accelerator(
 
     Its precision cannot change within one process: one command uses one. ``trackers`` write under ``folder``.
     """
-    mixed = "bf16" if precision == "bf16" else "no"
-    accelerator = Accelerator(mixed_precision=mixed, log_with=list(trackers) or None, project_dir=folder)
+    accelerator = Accelerator(
+        mixed_precision="bf16" if precision == "bf16" else "no",
+        # Launched processes that saw no GPU would each believe to be alone, and write the same run folder.
+        cpu=not torch.accelerator.is_available(),
+        log_with=list(trackers) or None,
+        project_dir=folder,
+        kwargs_handlers=[InitProcessGroupKwargs(timeout=PATIENCE)],
+    )
     if accelerator.distributed_type not in KNOWN:
         raise Refused(
             f"{accelerator.distributed_type}: checkpoints of sharded weights are not written yet; "
-            "launch plain data-parallel processes (--multi_gpu; without a GPU also ACCELERATE_USE_CPU=true)"
+            "launch plain data-parallel processes (--multi_gpu)"
         )
     return accelerator
