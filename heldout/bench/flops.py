@@ -1,0 +1,61 @@
+"""How many floating point operations a model's matrix multiplications take, from the model and the lengths of its rows.
+
+Of a row of n real tokens (padding is not counted, whoever computes it):
+
+    forward = n · 2·(weights of the linear layers of the body, and of a head that reads every token)
+            + 1 · 2·(weights of a pooler and of a head that reads one token)
+            + layers · 4·n²·(width of the attention)
+
+A multiplication and an addition are two operations; QKᵀ and the weighting of V take 2n²·width each. Training takes
+three times the forward pass: the gradients of inputs and of weights are one more each. So count Narayanan et al. 2021
+(Megatron-LM, appendix) and Chowdhery et al. 2022 (PaLM, appendix B), without recomputation. Norms, softmax and
+activations are left out: they are no matrix multiplications. Attention is taken as full (a model with local layers
+does less), and as BERT's (DeBERTa's, which also multiplies positions, does more).
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from transformers import PreTrainedModel
+
+#: A training step over its forward pass.
+TRAINING = 3
+
+
+@dataclass(frozen=True)
+class Costs:
+    """Operations of a forward pass: for each token, for each pair of tokens of a row, for each row."""
+
+    token: int
+    pair: int
+    row: int
+
+    def forward(self, lengths: Sequence[int]) -> int:
+        """Operations of one forward pass over rows of these lengths in real tokens."""
+        return self.token * sum(lengths) + self.pair * sum(n * n for n in lengths) + self.row * len(lengths)
+
+
+def costs(model: "PreTrainedModel") -> Costs:
+    """The costs of a model of transformers, of BERT's kind, with its head."""
+    from torch import nn
+
+    prefix = f"{model.base_model_prefix}."
+    each, once = 0, 0
+    for name, module in model.named_modules():
+        if isinstance(module, nn.Linear):
+            weights = 2 * module.weight.numel()
+            if name.startswith(prefix) and ".pooler." not in f"{name}.":
+                each += weights
+            elif _reads_one_token(model, name):
+                once += weights
+            else:
+                each += weights
+    config: Any = model.config
+    return Costs(each, 4 * config.num_hidden_layers * config.hidden_size, once)
+
+
+def _reads_one_token(model: "PreTrainedModel", name: str) -> bool:
+    """Whether a layer outside the body reads one token a row: a pooler, or the head of a classifier of texts."""
+    return ".pooler." in f"{name}." or type(model).__name__.endswith("ForSequenceClassification")

@@ -1,0 +1,102 @@
+"""`heldout bench train`: the data read once for all sides, then speed, quality, or both."""
+
+import math
+import tempfile
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import ExitStack
+from pathlib import Path
+from typing import Any
+
+from heldout.bench.result import Result, short
+from heldout.bench.training.quality import quality
+from heldout.bench.training.speed import epochs_for, speed, total_steps
+from heldout.bench.training.work import fit_options, write_data
+from heldout.data.prepare import Prepared, prepare
+from heldout.errors import Refused
+from heldout.options import nearest
+from heldout.runs import read_json, write_json
+
+PEERS = ("trainer", "trainer-tuned")
+OURS = "ours"
+#: What was measured, written where a quality part can be continued.
+BENCH = "bench.json"
+#: Options that change what is measured, beside those of fine-tuning.
+TOLD = ("task", "train", "dev", "model", "limit", "dev_size", "batch_size", "max_length", "learning_rate", "precision")
+
+
+def bench_train(
+    options: Any, *, parts: Sequence[str], seeds: Sequence[int], replicates: int, say: Callable[[str], None]
+) -> list[Result]:
+    """The results of the parts that are asked for; ``options`` are those of the command (scripts/bench.py)."""
+    for peer in options.peer:
+        if peer not in PEERS:
+            raise Refused(f"--peer {peer}: the peers are {', '.join(PEERS)}{nearest(peer, PEERS)}")
+    peers = tuple(dict.fromkeys(options.peer or PEERS))
+    if "quality" in parts and options.max_steps:
+        raise Refused("--max-steps: the quality part takes whole epochs, so that all rows are the same; use --limit")
+    data = prepare(options.task, train=options.train, dev=options.dev, tests={}, options=options, seed=options.seed)
+    with ExitStack() as stack:
+        out = options.out or Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="heldout-bench-")))
+        folder = out / "data"
+        write_data(data, folder)
+        told = {name: short(getattr(options, name)) for name in TOLD} | {
+            "attention_dropout": options.attention_dropout,
+            "data": [data.splits[name].hash[:16] for name in ("train", "dev")],
+            "peers": list(peers),
+        }
+        found = []
+        if "speed" in parts:
+            found.append(_speed(options, data, peers, folder, told, say))
+        if "quality" in parts:
+            found.append(_quality(options, data, peers, folder, told, seeds, replicates, say))
+        return found
+
+
+def _speed(
+    options: Any,
+    data: Prepared,
+    peers: Sequence[str],
+    folder: Path,
+    told: Mapping[str, Any],
+    say: Callable[[str], None],
+) -> Result:
+    total = total_steps(options.steps, options.blocks)
+    epochs = epochs_for(total, len(data.splits["train"].examples), options.batch_size)
+    fit = fit_options(options, epochs=epochs, max_steps=total)
+    specs = _specs(options, peers, folder, fit, total)
+    logs = folder.parent / "logs"
+    logs.mkdir(exist_ok=True)
+    arguments = {**told, "steps": options.steps, "blocks": options.blocks, "seed": options.seed}
+    return speed(specs, steps=options.steps, blocks=options.blocks, arguments=arguments, logs=logs, say=say)
+
+
+def _quality(
+    options: Any,
+    data: Prepared,
+    peers: Sequence[str],
+    folder: Path,
+    told: Mapping[str, Any],
+    seeds: Sequence[int],
+    replicates: int,
+    say: Callable[[str], None],
+) -> Result:
+    out, arguments = folder.parent, {**told, "epochs": options.epochs, "seeds": list(seeds)}
+    before = read_json(out / BENCH) if (out / BENCH).exists() else arguments
+    changed = [name for name, value in arguments.items() if before.get(name) != value]
+    if changed:
+        raise Refused(
+            f"{out}: was begun with {changed[0]} {before.get(changed[0])}, not {arguments[changed[0]]}; "
+            "choose another --out"
+        )
+    write_json(out / BENCH, arguments)
+    steps = options.epochs * math.ceil(len(data.splits["train"].examples) / options.batch_size)
+    specs = _specs(options, peers, folder, fit_options(options), steps)
+    return quality(specs, seeds=seeds, arguments=arguments, out=out, replicates=replicates, say=say)
+
+
+def _specs(
+    options: Any, peers: Sequence[str], folder: Path, fit: Mapping[str, Any], steps: int
+) -> dict[str, dict[str, Any]]:
+    shared = {"task": options.task, "data": str(folder), "options": dict(fit), "seed": options.seed, "steps": steps}
+    ours = {"work": "ours", "side": OURS, **shared}
+    return {OURS: ours} | {peer: {"work": "trainer", "side": peer, **shared} for peer in peers}

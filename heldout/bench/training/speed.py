@@ -1,0 +1,132 @@
+"""Training speed: our loop and the peers take turns at blocks of optimizer steps, with the machine's limit between."""
+
+import math
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from heldout.bench.figures import ratio, spread
+from heldout.bench.flops import TRAINING, Costs
+from heldout.bench.result import Result, mega, share
+from heldout.bench.turns import Block, Side, opened, rounds
+from heldout.errors import Failed
+from heldout.eval.columns import aligned
+
+#: Steps of each side before anything is timed.
+WARM = 2
+LIMITS = ("matmul fp32", "matmul bf16")
+
+
+def total_steps(steps: int, blocks: int) -> int:
+    """The optimizer steps of a side, those that warm it up included."""
+    return WARM + steps * blocks
+
+
+def epochs_for(total: int, rows: int, batch_size: int) -> int:
+    """The passes over train that hold so many steps."""
+    return max(1, math.ceil(total / math.ceil(rows / batch_size)))
+
+
+def speed(
+    specs: Mapping[str, Mapping[str, Any]],
+    *,
+    steps: int,
+    blocks: int,
+    arguments: Mapping[str, Any],
+    logs: Path,
+    say: Callable[[str], None],
+) -> Result:
+    """Blocks of ``steps`` optimizer steps by turns, ``blocks`` of each side; the first of ``specs`` is ours."""
+    limits = {name: {"work": "matmul", "precision": name.split()[1]} for name in LIMITS}
+    with opened({**limits, **specs}, logs, say) as sides:
+        trained = [sides[name] for name in specs]
+        for side in trained:
+            check(side, side.block(WARM), WARM, arguments)
+        size = {name: steps if name in specs else 1 for name in sides}
+        found = rounds(list(sides.values()), steps=size, blocks=blocks, say=say)
+        for one in found:
+            for side in trained:
+                check(side, one[side.name], steps, arguments)
+        peaks = {name: spread([one[name]["flops_a_second"] for one in found]) for name in LIMITS}
+        rows = {side.name: _measured(side, [one[side.name] for one in found], peaks) for side in trained}
+    ours, *peers = rows
+    ratios = {peer: ratio(_rates(rows[ours]), _rates(rows[peer])) for peer in peers}
+    for name, row in rows.items():
+        row["ours_is"] = ratios.get(name)
+    return Result("train speed", arguments, _figures(rows), {"sides": rows, "limits": peaks}, _text(rows, peaks, steps))
+
+
+def check(side: Side, block: Block, steps: int, arguments: Mapping[str, Any]) -> None:
+    """Failed where a side did less than it was asked: fewer steps, or steps of fewer rows than a batch."""
+    # An example may be several rows, and the last step of an epoch may be a partial one.
+    least = (steps - 1) * int(arguments["batch_size"]) + 1
+    if block["steps"] != steps or block["rows"] < least:
+        raise Failed(
+            f"{side.name} took {block['steps']} steps over {block['rows']} rows where {steps} steps of "
+            f"{arguments['batch_size']} examples were asked for; its speed would be that of less work"
+        )
+
+
+def _measured(side: Side, blocks: Sequence[Block], peaks: Mapping[str, Any]) -> dict[str, Any]:
+    costs, precision = Costs(**side.facts["costs"]), side.facts["precision"]
+    flops = [TRAINING * costs.forward(block["lengths"]) / block["seconds"] for block in blocks]
+    peak = peaks[f"matmul {precision}"]["median"]
+    return {
+        "precision": precision,
+        "tokens_a_second": spread([block["tokens"] / block["seconds"] for block in blocks]),
+        "flops_a_second": spread(flops),
+        "share_of_peak": spread(flops)["median"] / peak,
+        "peak_memory": side.peak_memory(),
+        "seconds": sum(block["seconds"] for block in blocks),
+        "steps": sum(block["steps"] for block in blocks),
+        "rows": sum(block["rows"] for block in blocks),
+        "tokens": sum(block["tokens"] for block in blocks),
+        "parameters": side.facts["parameters"],
+        "arguments": side.facts["arguments"],
+    }
+
+
+def _rates(row: Mapping[str, Any]) -> list[float]:
+    values: list[float] = row["tokens_a_second"]["values"]
+    return values
+
+
+def _figures(rows: Mapping[str, Mapping[str, Any]]) -> dict[str, float]:
+    found: dict[str, float] = {}
+    for name, row in rows.items():
+        found[f"{name} tokens/s"] = row["tokens_a_second"]["median"]
+        found[f"{name} share of peak"] = row["share_of_peak"]
+        found[f"{name} peak memory"] = row["peak_memory"]
+        if row["ours_is"]:
+            found[f"ours over {name}"] = row["ours_is"]["median"]
+    return found
+
+
+def _text(rows: Mapping[str, Mapping[str, Any]], peaks: Mapping[str, Any], steps: int) -> str:
+    heads = ["", "precision", "real tokens/s", "quartiles", "ours is", "", "of the matmul peak", "peak MB"]
+    table = [heads]
+    for name, row in rows.items():
+        tokens, beside = row["tokens_a_second"], row["ours_is"]
+        low, high = tokens["quartiles"]
+        within = f"{beside['low']:.2f} to {beside['high']:.2f}" if beside else ""
+        times = f"{beside['median']:.2f} times" if beside else ""
+        rate = f"{tokens['median']:,.0f}"
+        cells = [name, row["precision"], rate, f"{low:,.0f} to {high:,.0f}", times, within]
+        table.append([*cells, share(row["share_of_peak"]), mega(row["peak_memory"])])
+    some = next(iter(rows.values()))
+    beside = next((row["ours_is"] for row in rows.values() if row["ours_is"]), None)
+    lines = aligned(table, right={2, 4, 6, 7})
+    limits = ", ".join(f"{name} {peaks[name]['median'] / 1e9:,.0f}" for name in LIMITS)
+    lines += ["", f"Peak of matrix multiplication in this run, GFLOP/s: {limits}."]
+    lines += [f"{some['steps']} steps of each side, in blocks of {steps} that take turns."]
+    if beside:
+        lines += [
+            f"Ours is the median of the ratios of {beside['rounds']} rounds, then the interval that holds that median "
+            f"with {share(beside['coverage'], 1)}."
+        ]
+    return "\n".join(lines + [_said(name, row) for name, row in rows.items()])
+
+
+def _said(name: str, row: Mapping[str, Any]) -> str:
+    what = "options" if name == "ours" else "TrainingArguments, the others by default"
+    return f"{name}: {', '.join(f'{key}={value!r}' for key, value in row['arguments'].items())} ({what})"
