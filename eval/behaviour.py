@@ -16,13 +16,20 @@ SHOWN = {
 SLICES = ("role=", "phenomenon=")
 
 
+def main_metric(scores: Mapping[str, Any]) -> str:
+    """The name of the metric to show first: the card's main one; where there is no gold, what changes did."""
+    metrics: Mapping[str, Mapping[str, Any]] = scores["metrics"]
+    return next((name for name, entry in metrics.items() if entry.get("note") != "no gold"), next(iter(metrics)))
+
+
 def behaviour(scores: Mapping[str, Any]) -> list[str]:
     """A line a phenomenon: n, the main metric with its interval, the gap to the unchanged twin, and so on."""
     there = {name: heading for name, heading in SHOWN.items() if name in scores["metrics"]}
     if not there:
         return []
-    main = next(iter(scores["metrics"]))
-    rows = [["case", "n", main, "95% interval", *there.values()]]
+    main = main_metric(scores)
+    heads = [there.pop(main, main), "95% interval", *there.values()]
+    rows = [["case", "n", *heads]]
     keys = [key for key in scores["slices"] if key.startswith(SLICES)]
     for name, part in [("all", scores), *((key.partition("=")[2], scores["slices"][key]) for key in keys)]:
         entry = part["metrics"][main]

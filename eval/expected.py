@@ -25,7 +25,8 @@ Same: TypeAlias = Callable[[Answered, Answered], bool]
 class Expected:
     """Arrays of n, 1.0 or 0.0: whether an example is such a case, and whether it came out so.
 
-    twin: a changed text whose original is in the set; twin_right: and the original is answered right.
+    twin: a changed text whose original is in the set, where they have gold; twin_right: and the original is answered
+    right.
     mft, inv, dir: what it expects; same: the answer is the original's; moved: the score moved as it should.
     unscored: a dir case that lacks the scores for it, or whose original does.
     """
@@ -91,7 +92,7 @@ def _fill(
         columns[expect][row] = 1.0
     if original is None or example.about.get("role") == ORIGINAL:
         return
-    columns["twin"][row], columns["twin_right"][row] = 1.0, correct[original]
+    columns["twin"][row], columns["twin_right"][row] = example.gold is not None, correct[original]
     columns["same"][row] = same(pairs[original], pairs[row])
     if expect == "dir":
         moved = _moved(card, pairs[original][1], *pairs[row])

@@ -12,11 +12,15 @@ from heldout.eval.expected import Answered, Expected, expected
 from heldout.eval.table import BINS, Events, FloatArray, IntArray
 from heldout.records import Card, Example, Prediction, join
 
+#: In the place of a label's index.
+NO_GOLD = -1
+
 
 @dataclass(frozen=True)
 class LabelTable:
     """n examples in gold's order: label indices of gold and answer, probabilities (n, L) where all rows have them.
 
+    ``gold`` is −1 in every row where the set has none: such changes are judged by their originals alone.
     ``unscored`` counts the rows without probabilities; one is enough to leave ``scores`` None: nothing is made up.
     ``pairs`` (n, 2), where there are any: the number of an example's pair and its size in the whole set, −1 and 0 for
     examples in none. ``costs`` (L, L), where a person gave some: of each gold label the cost of each answer. ``sets``
@@ -41,6 +45,11 @@ class LabelTable:
     def scored(self) -> bool:
         """Whether every row has probabilities."""
         return self.scores is not None
+
+    @property
+    def goldless(self) -> bool:
+        """Whether the examples have no gold: a set has it for all or for none."""
+        return bool((self.gold < 0).any())
 
     @property
     def correct(self) -> FloatArray:
@@ -88,7 +97,8 @@ def tabulate_labels(
     target = _target(card, gold)
     labels = tuple(dict.fromkeys(target.values()))
     index = {label: position for position, label in enumerate(labels)}
-    golds = np.array([index[target.get(example.gold, example.gold)] for example, _ in pairs])
+    index_of_gold = index | {None: NO_GOLD}
+    golds = np.array([index_of_gold[target.get(example.gold, example.gold)] for example, _ in pairs])
     answers = np.array([index[target[prediction.answer]] for _, prediction in pairs])
     unscored = sum(prediction.scores is None for _, prediction in pairs)
     scores = None

@@ -27,7 +27,7 @@ def below_chance(table: Table) -> str | None:
     that always gives a rare label is not below it. None for fewer examples than tell anything, and where no order of
     the labels makes it good.
     """
-    if not isinstance(table, LabelTable) or len(table) < FEW or len(table.labels) > MOST:
+    if not isinstance(table, LabelTable) or table.goldless or len(table) < FEW or len(table.labels) > MOST:
         return None
     n, labels = len(table), range(len(table.labels))
     counts = np.zeros((len(labels), len(labels)), dtype=int)

@@ -14,7 +14,7 @@ from heldout.eval.statistics import REPLICATES
 from heldout.eval.table import BINS
 from heldout.fits import Fit, write_fit
 from heldout.ledger import Ledger, read_ledger, write_ledger
-from heldout.records import Card
+from heldout.records import Card, goldless
 from heldout.runs import write_json
 
 
@@ -57,11 +57,11 @@ def score_run(
                 row["variants"][fit.kind]["in_sample"] |= fit.kind in row["fitted_on_this"]
         if CONFORMAL in row:
             row[CONFORMAL]["in_sample"] |= CONFORMAL in row["fitted_on_this"]
-        if name not in (first, DEV):
+        if name not in (first, DEV) and not goldless(gold):
             if first not in read and has_data(folder, first):
                 read[first] = read_data(folder, first, card)
             row["drop"] = {"from": first, "metrics": {}}
-            if first in read:
+            if first in read and not goldless(read[first][0]):
                 if drops_from is None:
                     drops_from = resampled(card, read[first], replicates=replicates, seed=seed, bins=bins)
                 drop = domain_drop(card, drops_from, (gold, predictions), replicates=replicates, seed=seed, bins=bins)

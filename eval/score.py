@@ -21,7 +21,7 @@ from heldout.eval.statistics import REPLICATES, Sampling, group_codes
 from heldout.eval.table import BINS
 from heldout.eval.tabulate import tabulate
 from heldout.fits import NEEDS, Fit, able, apply, spoken
-from heldout.records import Card, Example, Prediction, canonical, content_hash, join
+from heldout.records import Card, Example, Prediction, canonical, content_hash, goldless, join
 
 
 def score(
@@ -46,7 +46,8 @@ def score(
     own_slices.refuse_unnamed_functions(card)
     pairs = join(gold, predictions)
     tables = {PLAIN: tabulate(card, gold, predictions, bins=bins)}
-    fits, notes = _applicable(fits, predictions)
+    # Fits are judged by gold: without it there is nothing that they could be shown to mend.
+    fits, notes = _applicable([] if goldless(gold) else fits, predictions)
     notes += filter(None, [below_chance(tables[PLAIN])])
     decoded, said = decodings(card, [prediction for _, prediction in pairs])
     sets = next((fit for fit in fits if fit.kind == CONFORMAL), None)

@@ -4,6 +4,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from heldout.eval.behaviour import SHOWN, main_metric
 from heldout.eval.columns import aligned
 from heldout.eval.text import heading
 from heldout.fits import KEEPS_ANSWERS
@@ -27,11 +28,12 @@ def summary(folders: Sequence[Path], tests: Sequence[str]) -> str:
 
 def _cells(scores: Mapping[str, Any]) -> dict[str, str]:
     """The cells by their column."""
-    main, entry = next(iter(scores["metrics"].items()))
+    main = main_metric(scores)
+    entry = scores["metrics"][main]
     interval = f"{entry['low']:.3f} to {entry['high']:.3f}" if entry.get("low") is not None else ""
     cells = {"n": str(scores["n"]), "metric": main, "value": _number(entry), "95% interval": interval}
     beside = [name for name in ("em", "ece") if name in scores["metrics"] and name != main]
-    cells |= {name.upper(): _number(scores["metrics"][name]) for name in beside}
+    cells |= {name.upper(): _number(scores["metrics"][name]) for name in beside if main not in SHOWN}
     for kind, variant in scores.get("variants", {}).items():
         shown, column = ("ece", "ECE") if kind in KEEPS_ANSWERS else (main, main)
         cells[f"{column} {heading(kind, variant)}"] = _number(variant["metrics"].get(shown))

@@ -131,7 +131,7 @@ def _drop(scores: Mapping[str, Any]) -> list[str]:
     if "drop" not in scores:
         return []
     if not scores["drop"]["metrics"]:
-        return [f"No drop from {scores['drop']['from']}: it has no predictions."]
+        return [f"No drop from {scores['drop']['from']}: it has no predictions or no gold."]
     main, entry = next(iter(scores["drop"]["metrics"].items()))
     return [f"Drop in {main} from {scores['drop']['from']}: {_value(entry)} ({_interval(entry) or entry['method']})."]
 

@@ -9,8 +9,9 @@ The three expectations are those of CheckList (Ribeiro et al. 2020): minimum fun
 """
 
 import re
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Literal, get_args
+from typing import Any, Literal, get_args
 
 from heldout.errors import Refused
 
@@ -20,6 +21,16 @@ ORIGINAL, CHANGED = "original", "changed"
 #: In the place of a label: the one that the original was answered.
 ANSWER = "answer"
 DIRECTION = re.compile(r"(?P<sign>[+-])(?P<label>.+?)(?::(?P<margin>-?(?:\d+\.?\d*|\.\d+)))?")
+
+
+def needs_no_gold(about: Mapping[str, Any]) -> bool:
+    """Whether an example is judged by its pair alone: a change (inv, dir), or the original of one.
+
+    >>> needs_no_gold({"pair": "7", "expect": "inv"}), needs_no_gold({"pair": "7", "expect": "mft"})
+    (True, False)
+    """
+    expect = about.get("expect")
+    return "pair" in about and (expect in ("inv", "dir") or (expect is None and about.get("role") == ORIGINAL))
 
 
 @dataclass(frozen=True)

@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import Any, Literal, get_args
 
 from heldout.answers import GOLD, PREDICTION, tags_card
+from heldout.cases import needs_no_gold
 from heldout.errors import Refused
 
 #: What a line of kind lm tells beside its id; read, they are its answer.
@@ -157,8 +158,12 @@ def _bad_byte(path: Path) -> int:
 
 
 def read_gold(path: Path, card: Card) -> list[Example]:
-    """Read a gold file; Refused with the row for a doubled id or a gold that is not of the card's kind."""
-    examples, seen = [], set()
+    """Read a gold file; Refused with the row for a doubled id or a gold that is not of the card's kind.
+
+    Of labels a whole file may have the gold null: changes and their originals (cases.needs_no_gold), which are judged
+    by each other. Refused where some of a file's examples have gold and some have none.
+    """
+    examples, seen, goldless = [], set(), 0
     # Gold may use the labels that the card's collapse makes (HANS: non-entailment).
     labels = [*card.labels, *(label for label in card.collapse.values() if label not in card.labels)]
     for number, row in read_lines(path):
@@ -167,16 +172,26 @@ def read_gold(path: Path, card: Card) -> list[Example]:
             raise Refused(f'{where}: no "gold"; a file without gold labels cannot be scored')
         if row["id"] in seen:
             raise Refused(f"{where}: id {row['id']!r} stands here a second time; ids must be unique")
-        if card.kind in GOLD:
-            GOLD[card.kind](where, row, labels)
         for key in ("text", "about"):
             if not isinstance(row.get(key, {}), dict):
                 raise Refused(f'{where}: "{key}" must be an object of named fields, got {row[key]!r:.40}')
+        if row["gold"] is None and card.kind == "label" and needs_no_gold(row.get("about", {})):
+            goldless += 1
+        elif card.kind in GOLD:
+            GOLD[card.kind](where, row, labels)
         seen.add(row["id"])
         examples.append(Example(row["id"], row.get("text", {}), row["gold"], row.get("about", {})))
     if not examples:
         raise Refused(f"{path}: the gold file holds no examples")
+    if 0 < goldless < len(examples):
+        of = f"{goldless} of its {len(examples)} examples have the gold null"
+        raise Refused(f"{path}: {of}; a file has gold for every example or for none: put these into one of their own")
     return examples
+
+
+def goldless(examples: Sequence[Example]) -> bool:
+    """Whether examples have no gold; those of one file have it all or none."""
+    return examples[0].gold is None
 
 
 def read_predictions(path: Path, card: Card) -> list[Prediction]:

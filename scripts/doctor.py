@@ -22,7 +22,7 @@ from heldout.data.splits import limited
 from heldout.errors import Refused
 from heldout.eval.run_data import names_of
 from heldout.options import option, positional
-from heldout.records import Example, read_card, read_gold
+from heldout.records import Example, goldless, read_card, read_gold
 from heldout.runs import holding, read_json, write_json
 from heldout.tasks import load_task
 from heldout.train.precision import make_accelerator
@@ -93,6 +93,8 @@ def _examples(folder: Path, options: Options) -> tuple[str, Sequence[Example], b
     if name not in sets:
         raise Refused(f"--data {name}: the run has {', '.join(sets)}; for another set write {name}=SOURCE")
     gold = read_gold(folder / "gold" / f"{name}.jsonl", read_card(folder / "card.json"))
+    if goldless(gold):
+        raise Refused(f"--data {name}: has no gold; the checks need a set that has")
     kept = (folder / "predictions" / f"{name}.jsonl").exists()
     return name, limited(gold, options.limit, seed=0) if options.limit else gold, kept
 

@@ -5,16 +5,20 @@
 A model/ whose labels have no names takes theirs from the same option: --label LABEL_0=contradiction.
 
     heldout predict runs/imdb --data negation=suite:negation      test cases; heldout suite list
+    heldout predict runs/imdb --data checklist=tests.jsonl.gz --label neutral=-
+
+Changes without a label (CheckList's INV and DIR) are judged by their originals, as a set of their own: NAME-changes.
 
 A run that heldout compress exported answers through onnxruntime: neither torch nor transformers is then imported.
 
-Writes RUN/gold/NAME.jsonl, RUN/predictions/NAME.jsonl and RUN/scores/NAME.json; the model is not changed. The fits
+Writes RUN/gold/NAME.jsonl, RUN/predictions/NAME.jsonl and RUN/scores/NAME.json; the model is not changed. Answers are
+written in blocks: after a kill the same command goes on behind the last. The fits
 of the run (its temperature) are shown beside, as for its own test sets. Texts that the run was trained on are marked,
 and data that it was trained or chosen on are refused.
 """
 
 import json
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass
 from pathlib import Path
@@ -25,13 +29,16 @@ from heldout.compress.runtime import load_onnx, model_labels
 from heldout.data.fitted import compare, read_fitted
 from heldout.data.prepare import load, parse_tests
 from heldout.data.sources import SourceOptions, refuse_idle_labels
+from heldout.data.suites.goldless import by_gold
 from heldout.errors import Refused
+from heldout.eval.behaviour import behaviour
 from heldout.eval.run_scores import score_run
 from heldout.eval.summary import summary
 from heldout.ledger import read_ledger, write_ledger
 from heldout.options import REQUIRED, option, positional
 from heldout.records import Card, Example, read_card
 from heldout.runs import holding, read_json, write_lines
+from heldout.scripts._blocks import files_of, write_answers
 from heldout.tasks import load_task
 from heldout.train.processes import is_main_process, together
 from heldout.train.task import Task
@@ -53,13 +60,12 @@ def run(options: Options) -> int:
     """Load the system once, then predict and score each set."""
     folder = Path(options.folder)
     exported = (folder / "onnx").is_dir()
+    kept_in = "onnx" if exported else "model"
     if not exported and not (folder / "model").is_dir():
         raise Refused(f"{folder}: holds no model/ or onnx/; give a run folder that heldout finetune has finished")
     card, made = read_card(folder / "card.json"), read_json(folder / "options.json")
     data = parse_tests(options.data, "--data")
-    taken = [name for name in data if (folder / "scores" / f"{name}.json").exists()]
-    if taken:
-        raise Refused(f"{folder}: has scores for {taken[0]!r} already; give this set another name")
+    _refuse_scored(folder, data)
     # Everything is read before the folder is touched: a refusal leaves the run as it was.
     loaded = {
         name: load(
@@ -71,14 +77,17 @@ def run(options: Options) -> int:
             labels=[*card.labels, *card.collapse.values()],
             limit=options.limit,
             seed=options.seed,
+            goldless=True,
         )
         for name, source in data.items()
     }
+    loaded = by_gold(loaded)
+    _refuse_scored(folder, loaded)
     own = model_labels(folder / "onnx") if exported else _torch_labels(folder, made)
     renamed = _renamed(options.label, own, card)
     refuse_idle_labels([value for value in options.label if value.rpartition("=")[0] not in renamed], loaded)
     fitted = read_fitted(folder)
-    compared = {name: compare(name, loaded[name], fitted, allow=options.allow_fitted_test) for name in data}
+    compared = {name: compare(name, loaded[name], fitted, allow=options.allow_fitted_test) for name in loaded}
     task = load_task(made["task"], card)
     system: Any = (
         load_onnx(folder / "onnx", task, card, made, renamed)
@@ -102,11 +111,19 @@ def run(options: Options) -> int:
             systems += [folder / "baselines" / kind for kind in beside]
     if not main:
         return 0
+    scores = {name: read_json(folder / "scores" / f"{name}.json") for name in loaded}
     if options.json:
-        print(json.dumps({name: read_json(folder / "scores" / f"{name}.json") for name in data}, indent=2))
+        print(json.dumps(scores, indent=2))
     else:
-        print(summary(list(dict.fromkeys(systems)), list(data)))
+        told = [[f"{name}, by phenomenon:", *lines] for name in loaded if (lines := behaviour(scores[name]))]
+        print("\n\n".join([*map("\n".join, told), summary(list(dict.fromkeys(systems)), list(loaded))]))
     return 0
+
+
+def _refuse_scored(folder: Path, names: Iterable[str]) -> None:
+    taken = [name for name in names if (folder / "scores" / f"{name}.json").exists()]
+    if taken:
+        raise Refused(f"{folder}: has scores for {taken[0]!r} already; give this set another name")
 
 
 def _torch_labels(folder: Path, made: dict[str, Any]) -> list[str]:

@@ -22,6 +22,7 @@ from heldout.eval.tabulate import tabulate
 from heldout.eval.weak_spots import DEPTH, FOLDER, weak_spots
 from heldout.eval.weak_spots.words import render
 from heldout.options import option, positional
+from heldout.records import goldless
 from heldout.runs import holding, write_json
 
 
@@ -48,6 +49,10 @@ def run(options: Options) -> int:
     found: dict[str, dict[str, Any]] = {}
     for name in names:
         gold, predictions = read_data(folder, name, card)
+        if goldless(gold):
+            if options.data:
+                raise Refused(f"--data {name}: has no gold, so no answer to it is known to be wrong")
+            continue
         spots = weak_spots(card, gold, tabulate(card, gold, predictions), depth=options.depth)
         found[name] = {"data": name, "inputs_hash": inputs_hash(card, gold, predictions), **spots}
     with holding(folder):

@@ -16,7 +16,7 @@ from heldout.eval.own_slices import scored_card
 from heldout.eval.run_data import DEV, names_of, read_answers
 from heldout.eval.spans import second_rules
 from heldout.ledger import read_ledger
-from heldout.records import Card, Example, Prediction, content_hash, read_card, read_gold
+from heldout.records import Card, Example, Prediction, content_hash, goldless, read_card, read_gold
 
 Predictions = tuple[Prediction, ...]
 
@@ -108,6 +108,10 @@ class _Reader:
         digest = sha256(path.read_bytes()).digest()
         if digest not in self._read:
             examples = tuple(read_gold(path, card))
+            if self.data and goldless(examples):
+                raise Refused(
+                    f"{path}: has no gold to compare systems by; heldout score tells what changes did to each"
+                )
             self._read[digest] = Gold(examples, content_hash(examples), str(path))
         return self._read[digest]
 
@@ -117,7 +121,7 @@ def read_seeds(folder: Path, data: str | None) -> Contest:
     reader = _Reader(data)
     system = reader.contender(folder.resolve().name, folder)
     assert reader.card is not None
-    golds = {name: gold for name, gold in reader.golds.items() if system.has(name)}
+    golds = {name: gold for name, gold in _with_gold(reader.golds).items() if system.has(name)}
     return Contest(reader.card, golds, (system,), tuple(reader.notes))
 
 
@@ -140,8 +144,13 @@ def read_contest(
         systems += _foreign(foreign, reader)
     if len(systems) < 2:
         raise Refused("compare needs two systems or more: the reference first, then what is set against it")
-    shared, notes = _shared(reader.golds, systems)
+    shared, notes = _shared(_with_gold(reader.golds), systems)
     return Contest(reader.card, shared, tuple(systems), (*reader.notes, *notes))
+
+
+def _with_gold(golds: Mapping[str, Gold]) -> dict[str, Gold]:
+    """The data sets that have gold: what changes did to the others is told by each system's scores."""
+    return {name: gold for name, gold in golds.items() if not goldless(gold.examples)}
 
 
 def _foreign(foreign: Mapping[str, Path], reader: _Reader) -> list[Contender]:

@@ -114,8 +114,11 @@ def find(name: str) -> Metric:
 def chosen(card: Card, table: Table) -> list[Metric]:
     """The card's metrics in its order, with those that others bring: after ece its siblings and what answering the
     surest alone gives, after accuracy and its like the consistency of pairs where there are some and what answers cost
-    where errors have costs, after em and f1 those by answerable and impossible questions where there are both.
+    where errors have costs, after em and f1 those by answerable and impossible questions where there are both. Where
+    the table has no gold, those of the card have no value, and what changes are expected to do is all that is told.
     """
+    if isinstance(table, LabelTable) and table.goldless:
+        return [*map(_without_gold, map(find, dict.fromkeys(card.metrics))), *map(find, brought(table))]
     names = list(dict.fromkeys(card.metrics))
     if "ece" in names and card.kind in SURE and not unsure(table):
         names = _with(names, ("ece", "ece_mass"), _of_confidence(card, table))
@@ -138,6 +141,20 @@ def chosen(card: Card, table: Table) -> list[Metric]:
         if metric.only_two_labels and not two_labels:
             raise Refused(f"card {card.name!r}: metric {metric.name!r} needs two labels, got {len(card.labels)}")
     return metrics
+
+
+def _without_gold(metric: Metric) -> Metric:
+    """The metric as it is of examples without gold: no value, and nothing to resample."""
+    return replace(
+        metric,
+        needs_scores=False,
+        columns=lambda table: np.zeros((len(table), 1)),
+        value=lambda sums: np.full(len(sums), np.nan),
+        exact=lambda table: np.nan,
+        count=lambda table: 0,
+        about="gold",
+        no_interval="no gold",
+    )
 
 
 def _heavy(metric: Metric, card: Card) -> bool:

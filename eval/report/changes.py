@@ -70,7 +70,8 @@ def _beside(examples: Sequence[Example], said: Sequence[Prediction], original: i
 
 def _heading(role: str, example: Example, prediction: Prediction) -> str:
     answer = _answer(example, prediction.answer)
-    return f"{role}: answered {answer or 'nothing'}; gold is {_gold(example) or 'nothing'}"
+    gold = "" if example.gold is None else f"; gold is {_gold(example) or 'nothing'}"
+    return f"{role}: answered {answer or 'nothing'}{gold}"
 
 
 def _gold(example: Example) -> str:

@@ -10,7 +10,7 @@ from heldout.eval.run_data import DEV
 from heldout.eval.run_scores import score_run
 from heldout.eval.score import inputs_hash
 from heldout.fits import Fit, able, read_fit
-from heldout.records import Card, Example, Prediction
+from heldout.records import Card, Example, Prediction, goldless
 from heldout.runs import holding, read_json
 
 #: Hears what is being done.
@@ -37,8 +37,9 @@ def fresh_scores(
     found = {name: read_object(folder / "scores" / f"{name}.json") for name in predictions}
 
     def stale(name: str) -> bool:
-        # A fit whose scores a prediction lacks makes no variant.
-        fits = {key: f for key, f in fits_of(folder).items() if all(able(f.kind, said) for said in predictions[name])}
+        # A fit whose scores a prediction lacks makes no variant, nor does any of a set without gold.
+        there = {} if goldless(gold[name]) else fits_of(folder)
+        fits = {key: f for key, f in there.items() if all(able(f.kind, said) for said in predictions[name])}
         return not _usable(found[name], hashes[name], hashes, fits)
 
     stale_ones = [name for name in predictions if stale(name)]

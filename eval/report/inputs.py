@@ -19,7 +19,7 @@ from heldout.eval.table import BINS, Table
 from heldout.eval.tabulate import tabulate
 from heldout.fits import Fit
 from heldout.ledger import Ledger, read_ledger
-from heldout.records import Card, Example, Prediction, content_hash, read_gold
+from heldout.records import Card, Example, Prediction, content_hash, goldless, read_gold
 
 #: Baselines whose folder name is not what people call them.
 BASELINE_NAMES = {"tfidf": "tf-idf", "tf_idf": "tf-idf"}
@@ -57,11 +57,15 @@ class System:
 
 @dataclass(frozen=True)
 class Inputs:
-    """A report's card, its test sets (the first is in-domain) and its systems: the first given, models, baselines."""
+    """A report's card, its test sets (the first is in-domain) and its systems: the first given, models, baselines.
+
+    changes: the sets without gold, which only tell what changes of their texts did.
+    """
 
     card: Card
     tests: tuple[DataSet, ...]
     systems: tuple[System, ...]
+    changes: tuple[DataSet, ...] = ()
     _tables: dict[tuple[str, str], Table] = field(init=False, default_factory=dict, repr=False, compare=False)
 
     @property
@@ -121,7 +125,12 @@ def read_inputs(folders: Sequence[Path], replicates: int = REPLICATES, say: Say 
             f"{folders[0]}: holds no gold/NAME.jsonl of a test set; give finetune a --test, or run heldout predict"
         )
     ordered = [systems[0], *sorted(systems[1:], key=lambda system: system.baseline)]
-    return Inputs(card, tuple(_in_order(tests, ordered[0])), tuple(_named_apart(ordered)))
+    sets = _in_order(tests, ordered[0])
+    with_gold = tuple(data for data in sets if not goldless(data.examples))
+    if not with_gold:
+        raise Refused(f"{folders[0]}: no test set of it has gold; give finetune a --test, or run heldout predict")
+    changes = tuple(data for data in sets if goldless(data.examples))
+    return Inputs(card, with_gold, tuple(_named_apart(ordered)), changes)
 
 
 def _runs(folders: Sequence[Path]) -> list[tuple[Path, str]]:

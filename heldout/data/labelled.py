@@ -8,6 +8,7 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from heldout.cases import needs_no_gold
 from heldout.data.cleaning import CLEANING, LOOK, clean, has_markup
 from heldout.data.defaults import IDENTITY, LABEL, TEXT
 from heldout.data.identity import ABOUT, about, about_columns, ids
@@ -69,19 +70,21 @@ def _text(table: Table, row: Row, name: str) -> str:
 def read_labelled(table: Table, reading: Reading, known: Collection[str] = (), form: Form = ONE_TEXT) -> Loaded:
     """Examples of a label task; Refused naming row and value for a label outside ``known`` where that is given."""
     fields = read_texts(table, reading, form)
-    golds, values = _golds(table, reading, known, form.naming)
-    identities, notes = ids(table, reading, form.identity)
     columns = about_columns(table, reading, form.about)
+    golds, values = _golds(table, reading, columns, known, form.naming)
+    identities, notes = ids(table, reading, form.identity)
     dropped = Counter(table.dropped)
     examples = []
     rows = zip(table.rows, identities, golds, *(found.texts for found in fields.values()), strict=True)
     for row, identity, gold, *texts in rows:
-        if gold is LEFT_OUT:
-            dropped["no_label"] += 1
+        said = about(row, columns)
+        alone = gold is LEFT_OUT and needs_no_gold(said)
+        if gold is LEFT_OUT and not (alone and reading.goldless):
+            dropped["changes_without_a_label" if alone else "no_label"] += 1
         elif not all(texts):
             dropped["empty_text"] += 1
         else:
-            examples.append(Example(identity, dict(zip(fields, texts, strict=True)), gold, about(row, columns)))
+            examples.append(Example(identity, dict(zip(fields, texts, strict=True)), None if alone else gold, said))
     if not examples:
         why = ", ".join(f"{n} rows {reason.replace('_', ' ')}" for reason, n in dropped.items()) or "no rows"
         raise Refused(f"{table.source}: no example is left ({why})")
@@ -93,15 +96,16 @@ def read_labelled(table: Table, reading: Reading, known: Collection[str] = (), f
 
 
 def _golds(
-    table: Table, reading: Reading, known: Collection[str], naming: Naming
+    table: Table, reading: Reading, columns: Collection[str], known: Collection[str], naming: Naming
 ) -> tuple[list[str | None], frozenset[str]]:
     """The label of every row, and the values that --label may name: those there are, a ClassLabel's and its numbers.
 
-    LEFT_OUT for a row without a label, or None where such rows are to be kept.
+    LEFT_OUT for a row without a label, or None where such rows are to be kept. ``columns`` are those of ``about``.
     """
     asked = reading.columns.get("label")
-    if reading.unlabelled and column(table, asked, LABEL, "label") is None:
-        return [None] * len(table.rows), frozenset()
+    kept = reading.unlabelled or (reading.goldless and "expect" in columns)
+    if kept and column(table, asked, LABEL, "label") is None:
+        return [None if reading.unlabelled else LEFT_OUT] * len(table.rows), frozenset()
     name = need_column(table, asked, LABEL, "label")
     classes = table.names.get(name, ())
     raw = [raw_label(row.values.get(name), classes) for row in table.rows]
@@ -116,8 +120,8 @@ def _golds(
                     f"{nearest(label, list(known))}; name it with --label {value}=LABEL (or {value}=- to leave it out)"
                 )
     values = table.values | named.keys() | {*classes, *map(str, range(len(classes)))}
-    kept = {value for value in raw if reading.unlabelled and value in NO_LABEL}
-    return [named[value] or (None if value in kept else LEFT_OUT) for value in raw], frozenset(values - {""})
+    none = {value for value in raw if reading.unlabelled and value in NO_LABEL}
+    return [named[value] or (None if value in none else LEFT_OUT) for value in raw], frozenset(values - {""})
 
 
 def _shown(value: Any) -> str:

@@ -23,7 +23,8 @@ CLEAN = ("auto", "on", "off")
 class Reading:
     """How to read one source: the options with their split names resolved.
 
-    ``unlabelled``: rows without a label are kept, their gold None (distillation that needs none).
+    ``unlabelled``: rows without a label are kept, their gold None (distillation that needs none); ``goldless``: those
+    of changes that are judged by their originals alone.
     """
 
     columns: Mapping[str, str] = field(default_factory=dict)
@@ -35,6 +36,7 @@ class Reading:
     task: str = ""
     known: tuple[str, ...] = ()
     unlabelled: bool = False
+    goldless: bool = False
 
 
 def scoped(values: Sequence[str], name: str, names: Collection[str]) -> list[str]:

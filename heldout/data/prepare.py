@@ -72,12 +72,14 @@ def load(
     labels: Collection[str] = (),
     limit: int | None = None,
     seed: int = 0,
+    goldless: bool = False,
 ) -> Loaded:
     """One source as a task's examples; any label outside ``labels``, where they are given, is Refused with its row.
 
     ``name`` is the split's, among all ``names`` of the call, by which NAME:VALUE options are meant for it.
+    ``goldless``: changes that are judged by their originals alone are kept without a label (suites/goldless.py).
     """
-    how, surface = reading(options, name, names or (name,)), parse_surface(source)
+    how, surface = replace(reading(options, name, names or (name,)), goldless=goldless), parse_surface(source)
     loaded = _load(load_task(task), surface.source if surface else source, how, labels, keep=limit, seed=seed)
     kept = loaded if limit is None else _sampled(loaded, limited(loaded.examples, limit, seed=seed))
     return surfaced(kept, surface, source) if surface else kept

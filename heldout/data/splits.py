@@ -47,12 +47,24 @@ def carve(
 
 
 def limited(examples: Sequence[Example], size: int, *, seed: int, folds: Sequence[str] | None = None) -> list[Example]:
-    """``size`` of the examples in their order: the first of each label in the seed's order of texts, in proportion."""
+    """``size`` of the examples in their order: the first of each label in the seed's order of texts, in proportion.
+
+    Test cases are taken by whole pairs, as many as fit: a change is nothing without its original.
+    """
     if size < 1:
         raise Refused(f"a limit of {size} examples leaves nothing; give 1 or more")
     folds = [fold_example(example) for example in examples] if folds is None else folds
     keys = [order(seed, text) for text in folds]
+    if any({"expect", "role"} & example.about.keys() for example in examples):
+        return _whole_pairs(examples, keys, size)
     return [examples[position] for position in sample(keys, [stratum(example) for example in examples], size)]
+
+
+def _whole_pairs(examples: Sequence[Example], keys: Sequence[int], size: int) -> list[Example]:
+    taken: list[int] = []
+    for unit in sorted(_units(examples, range(len(examples))), key=lambda unit: keys[unit[0]]):
+        taken += unit if len(taken) + len(unit) <= size else []
+    return [examples[position] for position in sorted(taken)]
 
 
 def _units(examples: Sequence[Example], clusters: Sequence[int]) -> list[list[int]]:

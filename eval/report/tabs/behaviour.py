@@ -4,7 +4,8 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from heldout.cases import CHANGED
-from heldout.eval.behaviour import SHOWN, SLICES
+from heldout.eval.behaviour import SHOWN, SLICES, main_metric
+from heldout.eval.metrics import find
 from heldout.eval.report.changes import changed_pairs
 from heldout.eval.report.inputs import DataSet, Inputs, System
 from heldout.eval.report.pieces import Block, Piece, Prose, Section
@@ -26,7 +27,7 @@ MEANING = {
 
 def _sections(report: Report) -> list[Section] | None:
     inputs = report.inputs
-    sets = [data for data in inputs.tests if _has_cases(inputs.main.scores.get(data.name, {}))]
+    sets = [data for data in (*inputs.tests, *inputs.changes) if _has_cases(inputs.main.scores.get(data.name, {}))]
     return [_section(report, data) for data in sets] or None
 
 
@@ -48,8 +49,8 @@ def _section(report: Report, data: DataSet) -> Section:
 
 def _sentences(inputs: Inputs, data: DataSet, systems: list[System]) -> Iterator[str]:
     """How the main system does on the changed texts and on their twins, where it breaks, and how the baselines do."""
-    main, metric = inputs.main, inputs.metric
-    scores = main.scores[data.name]
+    main, scores = inputs.main, inputs.main.scores[data.name]
+    metric = main_metric(scores)
     twins, both = (scores["metrics"].get(name) for name in ("twin_gap", "both_right"))
     part = scores["slices"].get(f"role={CHANGED}", scores)
     value, low, high = bounded(part["metrics"].get(metric))
@@ -64,7 +65,8 @@ def _sentences(inputs: Inputs, data: DataSet, systems: list[System]) -> Iterator
             f"Their unchanged twins are answered right {points(gap)} {more} often; both texts of a pair are right in "
             f"{percent(bounded(both)[0])}."
         )
-    worst = sorted(_phenomena(scores, metric), key=lambda found: found[1])[:3]
+    good = find(metric).higher_is_better
+    worst = sorted(_phenomena(scores, metric), key=lambda found: found[1] if good else -found[1])[:3]
     if len(worst) > 1:
         yield f"Worst are {listed([f'“{name}” ({measure(metric, value)})' for name, value in worst])}."
     for system in systems:
@@ -83,8 +85,9 @@ def _phenomena(scores: Mapping[str, Any], metric: str) -> Iterator[tuple[str, fl
 
 def _table(inputs: Inputs, data: DataSet, systems: list[System]) -> HtmlTable:
     """A row a phenomenon: the main metric of every system, and of the main one what its cases expect."""
-    metric, scores = inputs.metric, inputs.main.scores[data.name]
-    there = [name for name in SHOWN if name in scores["metrics"]]
+    scores = inputs.main.scores[data.name]
+    metric = main_metric(scores)
+    there = [name for name in SHOWN if name in scores["metrics"] and name != metric]
     rows = []
     for key in sorted((key for key in scores["slices"] if key.startswith(SLICES)), key=lambda key: key[0] != "r"):
         of = [system.scores[data.name]["slices"].get(key, {}).get("metrics", {}) for system in systems]

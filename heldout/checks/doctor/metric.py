@@ -8,6 +8,7 @@ from heldout.checks.doctor._oracle import plain
 from heldout.eval.metrics import find
 from heldout.eval.run_data import names_of, read_data
 from heldout.eval.tabulate import tabulate
+from heldout.records import goldless
 from heldout.runs import read_json
 
 #: Sums of up to a million shares in float64, added in another order.
@@ -29,6 +30,8 @@ def examine(patient: Patient) -> Finding:
 def _differences(patient: Patient, name: str) -> Iterator[tuple[float, str]]:
     """How far eval, and the scores on file, are from the oracle on one set, each with a sentence."""
     gold, predictions = read_data(patient.folder, name, patient.card)
+    if goldless(gold):
+        return
     table = tabulate(patient.card, gold, predictions)
     written = _written(patient, name)
     for metric, slow in plain(patient.card, gold, predictions).items():

@@ -5,8 +5,8 @@
 A minimum (MFT) has a text and its label: 0 negative, 1 neutral, 2 positive. A change that must not matter (INV) and one
 that must move the answer (DIR) have a list, the first text and what became of it, and most often no label. What a DIR
 test expects is code, which such a file lacks, so it is told here by the test's name; a test of another name is left out
-and counted. As CheckList does, a probability may go the wrong way by 0.1. Changes without a label are left out and
-counted: gold is what everything here is scored against. (The same changes of texts that have a label: surface.py.)
+and counted. As CheckList does, a probability may go the wrong way by 0.1. Changes without a label are judged by their
+first text alone, as a set of their own (goldless.py). (The same changes of texts that have a label: surface.py.)
 """
 
 from collections import Counter
@@ -65,10 +65,6 @@ def _cases(table: Table, row: Row, known: Collection[str], left_out: Counter[str
     about = {"label": label, "phenomenon": test, "domain": row.values.get("capability")}
     if kind == "MFT":
         yield from ({**about, "text": text, "expect": "mft"} for text in texts)
-        return
-    if not label:
-        # Its texts have no gold, and nothing is scored without.
-        left_out["changes_without_a_label"] += len(texts)
         return
     pair = {**about, "pair": f"{test}/{row.values['case']}"}
     direction = {"direction": DIRECTIONS[test]} if kind == "DIR" else {}

@@ -7,7 +7,10 @@ from typing import Any
 from heldout.errors import Refused
 
 FIELDS: Mapping[str, Sequence[tuple[str, str]]] = {
-    "sentiment": (("text", "the text"), ("gold", "its label, by the name on your run's card")),
+    "sentiment": (
+        ("text", "the text"),
+        ("gold", "its label, by the name on your run's card; a pair of expect inv or dir may have none"),
+    ),
     "nli": (
         ("premise", "what is given"),
         ("hypothesis", "what may follow from it"),

@@ -1,0 +1,51 @@
+"""Changes without a label, as a set of their own: whether an answer flipped, or a score moved, needs no gold.
+
+    checklist          the cases of a source that have a label
+    checklist-changes  its changes (inv, dir) that have none, and what they are compared with
+
+A set has gold for every example or for none, so that no share is of examples that it cannot be about.
+"""
+
+from collections.abc import Mapping
+from dataclasses import replace
+
+from heldout.cases import ORIGINAL
+from heldout.data.sources import Loaded
+from heldout.errors import Refused
+from heldout.records import Example
+
+CHANGES = "-changes"
+
+
+def by_gold(loaded: Mapping[str, Loaded]) -> dict[str, Loaded]:
+    """The sets by name, what has no gold in one named NAME-changes; where nothing of a set has, it keeps its name.
+
+    The original of a pair with gold stands in both, where its changes have none: in the latter without it.
+    Refused where that name is taken.
+    """
+    found: dict[str, Loaded] = {}
+    for name, split in loaded.items():
+        with_gold = [example for example in split.examples if example.gold is not None]
+        if len(with_gold) == len(split.examples):
+            found[name] = split
+            continue
+        apart = split.keep(_changes(split.examples))
+        if not with_gold:
+            found[name] = apart
+            continue
+        other = name + CHANGES
+        if other in loaded:
+            raise Refused(f"--data {other}=…: this is what the changes of {name} without a label are called; rename it")
+        found[name] = split.keep(with_gold).noting({"scored_apart_without_a_label": len(apart.examples)})
+        found[other] = apart
+    return found
+
+
+def _changes(examples: tuple[Example, ...]) -> list[Example]:
+    """Those without gold, with the originals of their pairs, whose gold is left out."""
+    pairs = {example.about["pair"] for example in examples if example.gold is None}
+    return [
+        replace(example, gold=None)
+        for example in examples
+        if example.gold is None or (example.about.get("role") == ORIGINAL and example.about.get("pair") in pairs)
+    ]
