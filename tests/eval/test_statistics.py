@@ -203,3 +203,28 @@ def test_columns_kept_by_their_places_sum_as_they_are(random_table: Make) -> Non
         parts = parts + fresh.sums(weights[:, first : first + 25], first)
     assert whole[:, bundle.source] == pytest.approx(weights @ columns, abs=1e-4)
     assert parts == pytest.approx(whole, abs=1e-4)
+
+
+def test_any_number_of_threads_gives_the_same_replicates(random_table: Make, monkeypatch: pytest.MonkeyPatch) -> None:
+    import heldout.eval.statistics as module
+
+    monkeypatch.setattr(module, "WHOLE", 100)
+    monkeypatch.setattr(module, "CHUNK", 64)
+    table, metric, sampling = random_table(300, 3), find("ece"), Sampling(300, None, 50, 0)
+    found = []
+    for cores in (1, 2, 5):
+        monkeypatch.setattr(module.os, "cpu_count", lambda cores=cores: cores)
+        parts = [np.arange(300), np.arange(0, 300, 2), np.arange(7, 90)]
+        bundles = [
+            Bundle(rows, [Statistic(metric.columns(table.take(rows)), metric.value)], sampling) for rows in parts
+        ]
+        found.append([one for (one,) in bootstrap(bundles, sampling)])
+    assert all(np.array_equal(found[0], others) for others in found[1:])
+    assert len({values.tobytes() for values in found[0]}) == 3
+
+
+def test_columns_read_in_slabs_are_the_columns() -> None:
+    import heldout.eval.statistics as module
+
+    columns = np.random.default_rng(0).normal(size=(module.ROWS + 77, 2 * module.SLAB + 3))
+    assert np.array_equal(np.stack(list(module._alone(columns))), columns.T.astype(np.float32))
