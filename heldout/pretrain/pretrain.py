@@ -4,7 +4,7 @@ import hashlib
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import cast
+from typing import Any, cast
 
 import numpy as np
 from accelerate import Accelerator
@@ -63,7 +63,7 @@ def initialise(job: Job) -> None:
     accelerator = start(job.folder, job.options)
     material = prepare(job.options, job.seed, job.folder, accelerator)
     if accelerator.is_main_process:
-        _save(job.folder, _untrained(job, material), material)
+        _save(job.folder, untrained(job, material), material)
 
 
 def pretrain(job: Job) -> Pretrained:
@@ -72,7 +72,7 @@ def pretrain(job: Job) -> Pretrained:
     main = accelerator.is_main_process
     material = prepare(job.options, job.seed, job.folder, accelerator)
     if not (job.folder / "model").exists():
-        raw = _untrained(job, material)
+        raw = untrained(job, material)
         _train(job, material, raw, accelerator)
         finish_tracking(accelerator)
         if main:
@@ -88,7 +88,8 @@ def pretrain(job: Job) -> Pretrained:
     return Pretrained(model, material, scored)
 
 
-def _untrained(job: Job, material: Material) -> PreTrainedModel:
+def untrained(job: Job, material: Material) -> PreTrainedModel:
+    """The model that a pretraining starts from: fresh, an existing one, or a student of a teacher."""
     options, tokenizer = job.options, material.tokenizer
     longest = max(length for length, _ in options.schedule)
     if options.layers:
@@ -132,9 +133,19 @@ def _fitting(options: PretrainOptions, model: PreTrainedModel, longest: int, tok
     return model
 
 
-def _train(job: Job, material: Material, raw: PreTrainedModel, accelerator: Accelerator) -> None:
-    """Train ``raw`` in place."""
-    options, main = job.options, accelerator.is_main_process
+@dataclass(frozen=True)
+class Ready:
+    """A pretraining before its first step: what ``train`` takes, as accelerate prepared it."""
+
+    model: nn.Module
+    optimizer: Any
+    plan: tuple[Step, ...]
+    recipe: Recipe
+
+
+def ready(job: Job, material: Material, raw: PreTrainedModel, accelerator: Accelerator) -> Ready:
+    """The plan over the material's rows, the optimizer and the model, which is trained in place."""
+    options = job.options
     if options.checkpoint_activations:
         checkpoint_activations(raw)
     # A causal model would keep keys and values that training has no use for.
@@ -147,9 +158,25 @@ def _train(job: Job, material: Material, raw: PreTrainedModel, accelerator: Acce
         seed=job.seed,
         max_steps=options.max_steps,
     )
-    hashed = _hash(material, plan)
     optimizer = make_optimizer(raw, learning_rate=options.learning_rate, weight_decay=options.weight_decay)
     model, optimizer = accelerator.prepare(_beside_teacher(job, material, raw, accelerator), optimizer)
+    recipe = Recipe(
+        windows=material.windows,
+        collate=material.collate,
+        loss=loss if options.teacher is None else loss_of(options),
+        rate=linear_schedule(peak=options.learning_rate, steps=len(plan), warmup=options.warmup),
+        seed=job.seed,
+        token_budget=options.token_budget,
+    )
+    return Ready(model, optimizer, plan, recipe)
+
+
+def _train(job: Job, material: Material, raw: PreTrainedModel, accelerator: Accelerator) -> None:
+    """Train ``raw`` in place."""
+    options, main = job.options, accelerator.is_main_process
+    made = ready(job, material, raw, accelerator)
+    model, plan = made.model, made.plan
+    hashed = _hash(material, plan)
 
     def evaluate() -> float:
         scored = score(model, material.held["dev"].windows, accelerator, material.collate)
@@ -164,14 +191,7 @@ def _train(job: Job, material: Material, raw: PreTrainedModel, accelerator: Acce
             folder=job.folder,
             plan=plan,
             plan_hash=hashed,
-            recipe=Recipe(
-                windows=material.windows,
-                collate=material.collate,
-                loss=loss if options.teacher is None else loss_of(options),
-                rate=linear_schedule(peak=options.learning_rate, steps=len(plan), warmup=options.warmup),
-                seed=job.seed,
-                token_budget=options.token_budget,
-            ),
+            recipe=made.recipe,
             selection=Selection(SELECTION, "min", options.patience),
             evaluate=evaluate,
             evaluate_after=evaluation_steps(plan, options.eval_every),
@@ -180,7 +200,7 @@ def _train(job: Job, material: Material, raw: PreTrainedModel, accelerator: Acce
             say=say if main else lambda message: None,
             resume_hint=job.resume_hint,
         )
-        run(model, optimizer, session, accelerator)
+        run(model, made.optimizer, session, accelerator)
 
 
 def _beside_teacher(job: Job, material: Material, raw: PreTrainedModel, accelerator: Accelerator) -> nn.Module:
