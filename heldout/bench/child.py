@@ -12,6 +12,9 @@ WORK = {
     "matmul": "heldout.bench.matmul",
     "ours": "heldout.bench.training.ours",
     "trainer": "heldout.bench.training.peer",
+    "predict": "heldout.bench.answering",
+    "pretrain": "heldout.bench.pretraining",
+    "tokenize": "heldout.bench.tokenizing",
 }
 
 

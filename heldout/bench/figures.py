@@ -36,4 +36,4 @@ def coverage(n: int, k: int) -> float:
     >>> coverage(8, 1), coverage(8, 2)
     (0.9921875, 0.9296875)
     """
-    return 1 - 2 * sum(comb(n, below) for below in range(k)) / 2**n
+    return 1 - 2 * sum(comb(n, below) for below in range(k)) / float(2**n)

@@ -5,6 +5,7 @@ Of a row of n real tokens (padding is not counted, whoever computes it):
     forward = n · 2·(weights of the linear layers of the body, and of a head that reads every token)
             + 1 · 2·(weights of a pooler and of a head that reads one token)
             + layers · 4·n²·(width of the attention)
+            + 2·(weights of a language model's last matrix) for each position that is asked for
 
 A multiplication and an addition are two operations; QKᵀ and the weighting of V take 2n²·width each. Training takes
 three times the forward pass: the gradients of inputs and of weights are one more each. So count Narayanan et al. 2021
@@ -15,7 +16,7 @@ does less), and as BERT's (DeBERTa's, which also multiplies positions, does more
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 if TYPE_CHECKING:
     from transformers import PreTrainedModel
@@ -26,15 +27,18 @@ TRAINING = 3
 
 @dataclass(frozen=True)
 class Costs:
-    """Operations of a forward pass: for each token, for each pair of tokens of a row, for each row."""
+    """Operations of a forward pass: for each token, for each pair of tokens of a row, for each row, and for each
+    position whose token a language model is asked for."""
 
     token: int
     pair: int
     row: int
+    choice: int = 0
 
-    def forward(self, lengths: Sequence[int]) -> int:
-        """Operations of one forward pass over rows of these lengths in real tokens."""
-        return self.token * sum(lengths) + self.pair * sum(n * n for n in lengths) + self.row * len(lengths)
+    def forward(self, lengths: Sequence[int], chosen: int = 0) -> int:
+        """Operations of one forward pass over rows of these lengths in real tokens, ``chosen`` of which are asked."""
+        whole = self.token * sum(lengths) + self.pair * sum(n * n for n in lengths) + self.row * len(lengths)
+        return whole + self.choice * chosen
 
 
 def costs(model: "PreTrainedModel") -> Costs:
@@ -42,18 +46,21 @@ def costs(model: "PreTrainedModel") -> Costs:
     from torch import nn
 
     prefix = f"{model.base_model_prefix}."
-    each, once = 0, 0
+    config: Any = model.config
+    vocabulary = cast(Any, model).get_output_embeddings()
+    each, once, chosen = 0, 0, 0
     for name, module in model.named_modules():
         if isinstance(module, nn.Linear):
             weights = 2 * module.weight.numel()
-            if name.startswith(prefix) and ".pooler." not in f"{name}.":
+            if module is vocabulary:
+                chosen += weights
+            elif name.startswith(prefix) and ".pooler." not in f"{name}.":
                 each += weights
             elif _reads_one_token(model, name):
                 once += weights
             else:
                 each += weights
-    config: Any = model.config
-    return Costs(each, 4 * config.num_hidden_layers * config.hidden_size, once)
+    return Costs(each, 4 * config.num_hidden_layers * config.hidden_size, once, chosen)
 
 
 def _reads_one_token(model: "PreTrainedModel", name: str) -> bool:

@@ -30,7 +30,7 @@ def _rate(first: Any, second: Any) -> float:
     """FLOPs a second of first @ second, over SECONDS of it; a multiplication of two n×n matrices is 2n³."""
     import torch
 
-    wait = torch.cuda.synchronize if first.is_cuda else lambda: None
+    wait: Any = torch.cuda.synchronize if first.is_cuda else lambda: None
     wait()
     count, started = 0, time.perf_counter()
     while (passed := time.perf_counter() - started) < SECONDS or not count:

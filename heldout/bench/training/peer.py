@@ -26,17 +26,15 @@ from heldout.train.task import encoding_of
 from heldout.train.untrusted import Source
 
 #: What a careful user changes.
-TUNED = {"bf16": True, "train_sampling_strategy": "group_by_length"}
+TUNED: dict[str, Any] = {"bf16": True, "train_sampling_strategy": "group_by_length"}
 #: What keeps it from writing, logging and saving, which would be unfair to it.
-QUIET = {"save_strategy": "no", "logging_strategy": "no", "report_to": "none", "disable_tqdm": True}
+QUIET: dict[str, Any] = {"save_strategy": "no", "logging_strategy": "no", "report_to": "none", "disable_tqdm": True}
 
 
 def work(spec: Mapping[str, Any], channel: Channel) -> None:
     """Blocks of Trainer's optimizer steps, or a whole training and its answers to dev."""
     from transformers import Trainer, TrainingArguments, set_seed
-    from transformers.utils import logging
 
-    logging.set_verbosity_error()
     mine = Work.of(spec)
     set_seed(mine.seed)
     data = prepared(mine)
