@@ -3,6 +3,7 @@
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
@@ -70,7 +71,7 @@ class LabelTable:
             raise Refused(f"{self.unscored} of {len(self)} predictions have no scores")
         return self.scores
 
-    @property
+    @cached_property
     def events(self) -> Events:
         """Each example's answer; the event is that it is the gold label."""
         return Events(self.confidence, self.correct, np.arange(len(self)))

@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
@@ -43,7 +44,7 @@ class SpanTable:
         """1.0 where the answer matches gold exactly, else 0.0; shape (n,)."""
         return self.em
 
-    @property
+    @cached_property
     def events(self) -> Events:
         """Each question's best span; the event is that it matches gold exactly, which it never does without gold."""
         if self.confidence is None or self.best_right is None:

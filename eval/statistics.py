@@ -157,8 +157,8 @@ class Bundle:
             widths.append(statistic.columns.shape[1])
             for summed in _alone(statistic.columns) if alone else _by_unit(statistic.columns, owner, len(self.units)):
                 places, values = _packed(summed)
-                digest = blake2b(values, digest_size=16)
-                digest.update(b"" if places is None else places)
+                digest = blake2b(values.tobytes(), digest_size=16)
+                digest.update(b"" if places is None else places.tobytes())
                 known = len(kept)
                 self.source.append(kept.setdefault(digest.digest(), known))
                 if len(kept) > known:

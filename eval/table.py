@@ -2,6 +2,7 @@
 
 from collections.abc import Sized
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Protocol, Self, TypeAlias
 
 import numpy as np
@@ -23,6 +24,15 @@ class Events:
     confidence: FloatArray
     event: FloatArray
     owner: IntArray
+
+    @cached_property
+    def ranked(self) -> tuple[FloatArray, IntArray, IntArray]:
+        """The distinct confidences, falling (k,), which of them each answer has (m,), and how many have each (k,).
+
+        Four metrics and what stands beside them ask for it: of a million answers it is sorted once, not 14 times.
+        """
+        negative, place, counts = np.unique(-self.confidence, return_inverse=True, return_counts=True)
+        return -negative, place, counts
 
 
 class Table(Sized, Protocol):

@@ -7,6 +7,7 @@ leniently, as conlleval (it begins one). What is not called lenient is strict (F
 import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -96,7 +97,7 @@ class TagTable:
         right: FloatArray = (missed + spurious == 0).astype(np.float64)
         return right
 
-    @property
+    @cached_property
     def events(self) -> Events:
         """The entities of the answers; the event is that gold has the very same."""
         if self.unsure:

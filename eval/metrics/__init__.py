@@ -87,9 +87,11 @@ class Metric:
 
     def of(self, table: Table) -> float:
         """The value on a table, summed in float64; NaN where it holds nothing that the metric is about."""
-        if self.exact is not None:
-            return self.exact(table)
-        return float(self.value(self.columns(table).sum(axis=0, keepdims=True))[0])
+        return self.exact(table) if self.exact is not None else self.sum_of(self.columns(table))
+
+    def sum_of(self, columns: FloatArray) -> float:
+        """The value of a table's columns, summed in float64."""
+        return float(self.value(columns.sum(axis=0, keepdims=True))[0])
 
 
 @cache

@@ -33,8 +33,8 @@ def _exact(table: Table) -> float:
     events = table.events
     if not len(events.confidence):
         return math.nan
-    distinct, step = np.unique(events.confidence, return_inverse=True)
-    return float(_area(_sums(events, step, len(distinct)))[0])
+    distinct, step, _ = events.ranked
+    return float(_area(_sums(events, len(distinct) - 1 - step, len(distinct)))[0])
 
 
 def _columns(table: Table) -> FloatArray:
@@ -48,7 +48,7 @@ def _columns(table: Table) -> FloatArray:
     inner = np.unique(np.quantile(events.confidence, np.arange(1, wanted) / wanted, method="inverted_cdf"))
     step, steps = np.searchsorted(inner, events.confidence, side="left"), len(inner) + 1
     columns = np.zeros((len(table), 2 * steps + 1))
-    np.add.at(columns, (events.owner, step), 1)
+    np.add.at(columns, (events.owner, step), 1.0)
     np.add.at(columns, (events.owner, step + steps), 1 - events.event)
     gap = _exact(table) - float(_area(_sums(events, step, steps))[0])
     columns[:, -1] = gap * columns[:, :steps].sum(axis=1)
@@ -81,8 +81,8 @@ def _area(sums: FloatArray) -> FloatArray:
 
 def curve(events: Events) -> dict[str, list[float]]:
     """Coverage and risk at POINTS places, evenly spread; answers of equal confidence share their errors evenly."""
-    distinct, step = np.unique(-events.confidence, return_inverse=True)
-    answers, wrong = (np.bincount(step, weights, len(distinct)) for weights in (None, 1 - events.event))
+    distinct, step, answers = events.ranked
+    wrong = np.bincount(step, 1 - events.event, len(distinct))
     coverage = np.arange(1, POINTS + 1) / POINTS
     covered, errors = (np.concatenate([[0.0], np.cumsum(counts)]) for counts in (answers, wrong))
     wanted = coverage * covered[-1]

@@ -84,7 +84,7 @@ def _columns(table: Table, name: str) -> FloatArray:
     data = binned(table, name)
     columns = np.zeros((len(table), table.bins + 1))
     np.add.at(columns, (data.owner, data.bin), data.event - data.confidence)
-    np.add.at(columns[:, -1], data.owner, 1)
+    np.add.at(columns[:, -1], data.owner, 1.0)
     return columns
 
 

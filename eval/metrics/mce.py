@@ -19,7 +19,7 @@ def _columns(table: Table) -> FloatArray:
     data, bins = binned(table, "ece"), table.bins
     columns = np.zeros((len(table), 2 * bins))
     np.add.at(columns, (data.owner, data.bin), data.event - data.confidence)
-    np.add.at(columns, (data.owner, data.bin + bins), 1)
+    np.add.at(columns, (data.owner, data.bin + bins), 1.0)
     return columns
 
 

@@ -14,35 +14,36 @@ from typing import Any
 import numpy as np
 
 from heldout.eval.metrics import SURE, Metric, answers, ratio, unsure
-from heldout.eval.table import FloatArray, Table
+from heldout.eval.table import Events, FloatArray, Table
 
 #: How much is answered, in per cent.
 COVERAGES = (80, 90, 95)
 
 
-def covered(confidence: FloatArray, share: float) -> tuple[FloatArray, float]:
+def covered(events: Events, share: float) -> tuple[FloatArray, float]:
     """How much of each of m answers (m,) is among the surest ``share`` of them, and the lowest confidence of those.
 
-    >>> covered(np.array([0.9, 0.5, 0.5, 0.1]), 0.5)[0].tolist()
+    >>> confidence = np.array([0.9, 0.5, 0.5, 0.1])
+    >>> covered(Events(confidence, np.ones(4), np.arange(4)), 0.5)[0].tolist()
     [1.0, 0.5, 0.5, 0.0]
     """
-    steps, step, counts = np.unique(-confidence, return_inverse=True, return_counts=True)
+    steps, step, counts = events.ranked
     before = np.cumsum(counts) - counts
-    parts = np.clip((share * len(confidence) - before) / counts, 0, 1)
-    return parts[step], float(-steps[np.flatnonzero(parts > 0)[-1]]) if len(steps) else 1.0
+    parts = np.clip((share * len(step) - before) / counts, 0, 1)
+    return parts[step], float(steps[np.flatnonzero(parts > 0)[-1]]) if len(steps) else 1.0
 
 
 def _columns(table: Table, share: float) -> FloatArray:
     """(n, 2): of the row's answers that are covered how many are right, and how many they are."""
     events = table.events
-    weights, _ = covered(events.confidence, share)
+    weights, _ = covered(events, share)
     return np.column_stack(
         [np.bincount(events.owner, weights * events.event, len(table)), np.bincount(events.owner, weights, len(table))]
     )
 
 
 def _extras(table: Table, seed: int, share: float) -> dict[str, Any]:
-    return {"coverage": share, "threshold": covered(table.events.confidence, share)[1]}
+    return {"coverage": share, "threshold": covered(table.events, share)[1]}
 
 
 def _count(table: Table, share: float) -> int:

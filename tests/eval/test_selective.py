@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 from heldout.eval.labels import LabelTable
 from heldout.eval.metrics import find
 from heldout.eval.metrics.selective import covered
+from heldout.eval.table import Events
 from heldout.eval.spans import SpanTable
 from heldout.eval.tabulate import tabulate
 from heldout.records import Card, Example, Prediction
@@ -44,7 +45,8 @@ def test_no_order_of_rows_matters_and_exactly_the_share_asked_for_is_covered(row
         name = f"em_at_{share * 100:.0f}"
         values = [find(name).of(spans(*map(list, zip(*some, strict=True)))) for some in (rows, shuffled)]
         assert values[0] == pytest.approx(values[1])
-        weights, _ = covered(np.array([confidence for confidence, _ in rows]), share)
+        confidences = np.array([confidence for confidence, _ in rows])
+        weights, _ = covered(Events(confidences, np.zeros(len(rows)), np.arange(len(rows))), share)
         assert weights.sum() == pytest.approx(share * len(rows))
         assert 0 <= weights.min() <= weights.max() <= 1
 
