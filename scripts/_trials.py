@@ -132,8 +132,8 @@ def _write_best(work: Work, kept: dict[str, Any]) -> None:
     thing = f"{names(work.search.space)}: the best of {best['of']} trials"
     chosen = "; ".join(filter(None, [work.recipe.chosen, f"{thing} on dev"]))
     comment = [
-        f"The best of {best['of']} trials by dev {kept['metric']}: {best['trial']}, {best['value']:.4f}. As the best of",
-        "several it is optimistic: a test that no trial saw says how good it is. Run where the sweep ran:",
+        f"The best of {best['of']} trials by dev {kept['metric']}: {best['trial']}, {best['value']:.4f}, which is",
+        "optimistic, as the best of several: a test that no trial saw says how good it is. Run where the sweep ran:",
         f"heldout finetune --config {shlex.quote(str(work.out / 'best.toml'))} --out RUN",
     ]
     text = recipe(replace(work.recipe, **values, chosen=chosen), without=("out", "resume", "json"), comment=comment)

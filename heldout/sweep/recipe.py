@@ -10,7 +10,8 @@ from heldout.options import flag
 
 def recipe(options: Any, *, without: Collection[str], comment: Sequence[str]) -> str:
     """The fields of ``options`` (a dataclass) that are not their defaults, as TOML under lines of comment."""
-    lines = [f"# {' '.join(line.split())}" for line in comment]
+    # TOML takes no control characters in a comment; a folder's name may hold some.
+    lines = [f"# {''.join(c if c.isprintable() else ' ' for c in line)}" for line in comment]
     for field in fields(options):
         value = getattr(options, field.name)
         if field.name not in without and value is not None and value != field.default:

@@ -94,8 +94,8 @@ def _dimension(text: str, options: Any, varied: Sequence[str]) -> Dimension:
         known = {field.name for field in fields(options)}
         why = "must be the same for every trial" if name in known else "is not an option"
         shown = [flag(one)[2:] for one in varied]
-        close = nearest(flag(name)[2:], shown)
-        raise Refused(f"--space {text}: {given} {why}{close}; a sweep varies {', '.join(shown)}")
+        close = "" if name in known else nearest(flag(name)[2:], shown)
+        raise Refused(f"--space {text}: {given} {why} (a sweep varies {', '.join(shown)}){close}")
     hint = get_type_hints(type(options))[name]
     if ":" in values and shape(hint)[0] in (int, float):
         return _range(text, name, values, whole=shape(hint)[0] is int)
