@@ -2,7 +2,8 @@
 
 A new baseline is a file here with a ``BASELINE``; it is found by listing the folder. ``write_baseline_run`` makes a
 whole run folder of one, so that its predictions, scores and report are those of any other system. Such a folder has
-no model/: the predictions are the product, and fitting again takes seconds and gives the same.
+no model/: the predictions are the product, and fitting again takes seconds and gives the same. What has learnt texts
+keeps what it learnt beside them (_kept.py), to answer test cases that come later.
 """
 
 from collections.abc import Mapping, Sequence
@@ -12,6 +13,8 @@ from pathlib import Path
 from typing import Any
 
 from heldout.baselines._contract import Baseline, BaselineOptions, Fitted
+from heldout.baselines._kept import NAME as KEPT
+from heldout.baselines._kept import keep
 from heldout.baselines._later import answer_later as _answer_later
 from heldout.data.prepare import Prepared
 from heldout.errors import Refused
@@ -67,6 +70,8 @@ def write_baseline_run(
         write_json(folder / "options.json", {**run_options, "kind": kind, "seed": seed})
         write_json(folder / "environment.json", environment())
         replace(prepared, ledger=ledger).write(folder)
+        if fitted.kept is not None:
+            keep(folder / KEPT, fitted.kept)
         for name in (name for name in splits if name != "train"):
             rows = (prediction.to_json() for prediction in fitted.predict(splits[name].examples))
             write_lines(folder / "predictions" / f"{name}.jsonl", rows)

@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Literal
 
+from heldout.baselines._kept import Kept
 from heldout.embeddings.features import How
 from heldout.errors import Refused
 from heldout.records import Card, Example, Prediction
@@ -25,10 +26,14 @@ class BaselineOptions:
 
 @dataclass(frozen=True)
 class Fitted:
-    """A fitted baseline: its predictions, and what was chosen on dev ({"C": 4.0}), which the ledger must name."""
+    """A fitted baseline: its predictions, and what was chosen on dev ({"C": 4.0}), which the ledger must name.
+
+    kept: what ``Baseline.again`` makes it of another time, where it can.
+    """
 
     predict: Callable[[Sequence[Example]], list[Prediction]]
     chosen_on_dev: Mapping[str, Any] = field(default_factory=dict)
+    kept: Kept | None = None
 
 
 @dataclass(frozen=True)
@@ -36,12 +41,13 @@ class Baseline:
     """A baseline: ``fit(train, dev, card, seed, options)`` raises Refused where it cannot be applied to the card.
 
     learns: what it reads of train. Those that learn nothing, or golds alone, can answer a set that comes later without
-    train's texts.
+    train's texts; those that learn texts by ``again(kept, card)``, from what they kept.
     """
 
     name: str
     fit: Callable[[Sequence[Example], Sequence[Example], Card, int, BaselineOptions], Fitted]
     learns: Literal["texts", "golds", "nothing"] = "texts"
+    again: Callable[[Kept, Card], Fitted] | None = None
 
 
 def text_of(example: Example) -> str:

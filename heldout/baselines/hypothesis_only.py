@@ -11,7 +11,7 @@ text a word is from.
 from collections.abc import Sequence
 
 from heldout.baselines._contract import Baseline, BaselineOptions, Fitted
-from heldout.baselines.tfidf import fit_words
+from heldout.baselines.tfidf import fit_words, words_again
 from heldout.errors import Refused
 from heldout.records import Card, Example
 
@@ -20,7 +20,11 @@ def fit(train: Sequence[Example], dev: Sequence[Example], card: Card, seed: int,
     """As tfidf on the hypotheses; Refused where train has none, and as tfidf is."""
     if any("hypothesis" not in example.text for example in train):
         raise Refused(f"hypothesis-only: not applicable to {card.name}, whose texts are no pairs; leave it out")
-    return fit_words("hypothesis-only", train, dev, card, lambda example: str(example.text["hypothesis"]))
+    return fit_words("hypothesis-only", train, dev, card, _hypothesis)
 
 
-BASELINE = Baseline("hypothesis-only", fit)
+def _hypothesis(example: Example) -> str:
+    return str(example.text["hypothesis"])
+
+
+BASELINE = Baseline("hypothesis-only", fit, again=words_again(_hypothesis))

@@ -14,7 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 from heldout.baselines._contract import Baseline, BaselineOptions, Fitted
-from heldout.baselines._logistic import check, fit_logistic
+from heldout.baselines._logistic import check, fit_logistic, logistic_again
 from heldout.errors import Refused
 from heldout.eval.slices.lexical_overlap import share, words
 from heldout.records import Card, Example
@@ -45,4 +45,4 @@ def features(premise: str, hypothesis: str) -> list[float]:
     return [found, share(theirs, ours), float(found == 1), float(in_one_piece), *lengths]
 
 
-BASELINE = Baseline("word-overlap", fit)
+BASELINE = Baseline("word-overlap", fit, again=lambda kept, card: logistic_again(kept, card, _rows))

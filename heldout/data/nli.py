@@ -124,5 +124,5 @@ def _lines(path: Path, reading: Reading) -> list[str]:
     return read_text(path, reading.encoding).replace("\r\n", "\n").removesuffix("\n").split("\n")
 
 
-BASELINES = ("majority", "hypothesis-only", "word-overlap")
+BASELINES = ("majority", "hypothesis-only", "word-overlap", "static")
 DATA = Data("nli", read, card, texts, key="premise", files=read_triple, baselines=BASELINES)

@@ -40,4 +40,4 @@ def texts(table: Table, reading: Reading) -> Sequence[str]:
     return read_texts(table, reading)["text"].texts
 
 
-DATA = Data("sentiment", read, card, texts, baselines=("majority", "lexicon", "tfidf"))
+DATA = Data("sentiment", read, card, texts, baselines=("majority", "lexicon", "tfidf", "static"))

@@ -66,7 +66,8 @@ def test_a_run_folder_holds_exactly_these_files(run):
         *("fits/temperature.json", "fits/isotonic.json", "fits/conformal.json"),
         *("scores/dev.json", "scores/again.json"),
     }
-    assert {name.split("/")[1] for name in names if name.startswith("baselines/")} == {"majority", "lexicon", "tfidf"}
+    ladder = {"majority", "lexicon", "tfidf", "static"}
+    assert {name.split("/")[1] for name in names if name.startswith("baselines/")} == ladder
     assert {"model/model.safetensors", "model/config.json", "model/tokenizer.json"} <= names
     assert not [name for name in names if name.endswith((".bin", ".pt", ".pkl", ".pickle"))]
     assert read_json(run / "run.json")["state"] == "done"

@@ -78,7 +78,7 @@ def accuracy(folder, name):
 def test_a_run_on_pairs_learns_and_has_its_baselines_and_slices(run):
     assert accuracy(run, "snli") > 0.8
     found = {path.name for path in (run / "baselines").iterdir()}
-    assert found == {"majority", "hypothesis-only", "word-overlap"}
+    assert found == {"majority", "hypothesis-only", "static", "word-overlap"}
     assert accuracy(run / "baselines" / "hypothesis-only", "snli") > 0.9
     assert accuracy(run / "baselines" / "word-overlap", "snli") < 0.7
     slices = read_json(run / "scores" / "snli.json")["slices"]
