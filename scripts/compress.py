@@ -17,7 +17,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
 
-from heldout.compress.exported import Int8, export, export_int8, rows_of
+from heldout.compress.exported import CALIBRATED, Int8, export, export_int8, rows_of
 from heldout.compress.product import Origin, begin, counted, open_origin, predict_all
 from heldout.compress.quantise import How
 from heldout.errors import Refused
@@ -44,9 +44,9 @@ class Options:
     out: str = option(REQUIRED, "the run folder to write", metavar="RUN2")
     onnx: bool = option(False, "export to onnx/ in fp32")
     int8: bool = option(False, "export to onnx/ with weights in 8 bits")
-    how: How = option("blocks", "int8: scales of 32 numbers; or of a batch; or found on dev beforehand")
-    calibration: int = option(100, "int8 --how static: windows of dev to find ranges on")
-    per_channel: bool = option(True, "int8 --how dynamic or static: a scale for each column of a matrix")
+    how: How = option("rows", "int8: a scale for each position; of 32 numbers; of a batch; or found on dev beforehand")
+    calibration: int = option(100, "int8 --how rows or static: windows of dev to find ranges on")
+    per_channel: bool = option(True, "int8, all but --how blocks: a scale for each column of a matrix")
     keep_fp32: tuple[str, ...] = option(
         (), "int8: leave a layer in fp32, * for anything; again for more", metavar="LAYER"
     )
@@ -124,7 +124,7 @@ def _export(origin: Origin, options: Options, out: Path) -> None:
     say(f"{found.product}: {found.words}")
     ledger = read_ledger(origin.folder)
     for thing, there in (
-        ("int8 ranges", options.int8 and options.how == "static"),
+        ("int8 ranges", options.int8 and options.how in CALIBRATED),
         ("layers kept in fp32", options.scan),
     ):
         if there:

@@ -18,6 +18,8 @@ from heldout.records import Example, Prediction
 from heldout.train.system import System, pad_id
 from heldout.train.task import Encoded, Logits, answers
 
+#: The ways of int8 that look at rows of dev first.
+CALIBRATED = ("rows", "static")
 INT8 = "model-int8.onnx"
 FP32 = "model.onnx"
 
@@ -30,7 +32,7 @@ class Int8:
     gate holds.
     """
 
-    how: How = "blocks"
+    how: How = "rows"
     calibration: int = 100
     per_channel: bool = True
     keep_fp32: Sequence[str] = ()
@@ -79,7 +81,7 @@ def export_int8(
                 shutil.copyfile(path, folder / path.name)
         names = layers(whole / FP32)
         kept_fp32 = matching(asked.keep_fp32, names)
-        calibration = _calibration(system, rows, asked.calibration) if asked.how == "static" else None
+        calibration = _calibration(system, rows, asked.calibration) if asked.how in CALIBRATED else None
 
         def make(left_out: Sequence[str]) -> tuple[OnnxSystem, Agreement]:
             only = [node for name, node in names.items() if name not in left_out]

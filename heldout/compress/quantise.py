@@ -1,13 +1,15 @@
 """int8 by onnxruntime: weights of the layers' matrix products and of the largest embedding table in 8 bits.
 
+rows     a column of weights shares a scale, and so do the activations of one position (heldout/compress/rowwise.py)
 blocks   32 weights share a scale, and so do 32 activations of one position, found as they come
 dynamic  a column of weights shares a scale, and so do all activations of a batch, found as they come
 static   as dynamic, the ranges of activations found beforehand on calibration rows
 
 A few activations of an encoder are far larger than the rest; a scale for all leaves those few bits (Dettmers et al.
-2022, "LLM.int8()"). MiniLM on SNLI: blocks keeps 99.5% of fp32's answers (of 200), dynamic 95 to 97% (of 200 and of
-400), with one scale a matrix (no per-channel) 95% (of 400); dynamic is the faster. On a CPU without VNNI (avx512_vnni,
-avx_vnni) two products of 8 bits may overflow the 16 bits they are added in: weights of dynamic and static then keep 7.
+2022, "LLM.int8()"). MiniLM on SNLI: of fp32's answers blocks keeps 99.5% (of 200), dynamic 95 to 98% (of 200 and of
+400), with one scale a matrix (no per-channel) 95% (of 400), rows 99.75% (of 400); rows and dynamic are fast. On
+a CPU without VNNI (avx512_vnni, avx_vnni) two products of 8 bits may overflow the 16 bits they are added in: weights of
+all but blocks then keep 7.
 
 The pooler and the head, which read one position a row, stay in fp32, and so do small tables (positions, segments):
 they are hardly any of the time or the bytes.
@@ -24,6 +26,7 @@ from typing import Any, Literal
 
 import numpy as np
 
+from heldout.compress.rowwise import even_out, largest
 from heldout.errors import Failed, Refused
 from heldout.options import nearest
 from heldout.train.windows import Window, padded
@@ -32,14 +35,14 @@ from heldout.train.windows import Window, padded
 MATRIX, LOOKUP = "MatMul", "Gather"
 #: CPU flags of instructions that multiply 8-bit numbers into 32 bits; ARM's are its dot products.
 VNNI = {"avx512_vnni", "avx_vnni", "amx_int8", "asimddp"}
-How = Literal["blocks", "dynamic", "static"]
+How = Literal["rows", "blocks", "dynamic", "static"]
 #: Weights that share a scale in blocks; 128 move the logits of MiniLM on SNLI twice as far and save 1 MB of 60.
 BLOCK = 32
 
 
 @dataclass(frozen=True)
 class Calibration:
-    """Windows whose activations tell the ranges of static quantisation, with the ids that pad them."""
+    """Windows whose activations tell ranges (rows, static), with the ids that pad them."""
 
     windows: Sequence[Window]
     pad_id: int
@@ -88,7 +91,7 @@ def quantise(
     per_channel: bool = True,
     calibration: Calibration | None = None,
 ) -> None:
-    """Write ``source`` with the nodes named ``only`` in int8 to ``target``; static asks for a calibration."""
+    """Write ``source`` with the nodes named ``only`` in int8 to ``target``; rows and static ask for a calibration."""
     import onnx
 
     try:
@@ -103,7 +106,9 @@ def quantise(
             elif how == "blocks":
                 _blocks(model, target, products)
             else:
-                _whole(model, source, target, products, per_channel, calibration)
+                if how == "rows" and calibration is not None:
+                    even_out(model, products, largest(source, products, _Reader(source, calibration)))
+                _whole(model, source, target, products, per_channel, calibration if how == "static" else None)
     except Exception as error:  # onnxruntime's errors have no common class
         raise Failed(f"onnxruntime cannot quantise the model: {' '.join(str(error).split())[:200]}") from error
 
@@ -158,7 +163,7 @@ def _whole(
     per_channel: bool,
     calibration: Calibration | None,
 ) -> None:
-    """These matrix products by a scale a column or matrix; static where there is a calibration, else dynamic."""
+    """These matrix products by a scale a column or matrix; static where there is a calibration, else as they come."""
     from onnxruntime.quantization import QuantFormat, QuantType, quantize_dynamic, quantize_static
 
     shared: dict[str, Any] = {
@@ -194,6 +199,9 @@ class _Reader:
             return None
         inputs = padded([window], self._calibration.pad_id, pad_type=self._calibration.pad_type)
         return {name: inputs[name] for name in self._names}
+
+    def __iter__(self) -> Iterator[dict[str, Any]]:
+        return iter(self.get_next, None)
 
     def __len__(self) -> int:
         return len(self._calibration.windows)

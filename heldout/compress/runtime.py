@@ -40,11 +40,15 @@ class OnnxSystem:
         return self.answer(examples, self.task.encode(examples, self.encoding), what)
 
     def answer(self, examples: Sequence[Example], encoded: Encoded, what: str = "predicting") -> list[Prediction]:
-        """Answer examples that are encoded already."""
+        """Answer examples that are encoded already; ``what`` names the progress that is shown, "" for none."""
         windows = encoded.flat()
-        with progress(what, len(windows), "windows") as advance:
+        with progress(what, len(windows), "windows", shown=bool(what)) as advance:
             logits = self.logits(windows, advance)
         return answers(self.task, self.encoding, self.labels, examples, encoded, logits)
+
+    def agreed(self, number: int) -> int:
+        """The same number: an exported model answers in one process."""
+        return number
 
     def logits(self, windows: Sequence[Window], advance: Callable[[int], None] = lambda rows: None) -> Logits:
         """The logits of every window in the order given, float32, padding cut off."""
