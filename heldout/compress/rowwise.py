@@ -49,7 +49,7 @@ def even_out(model: Any, products: Collection[str], values: Mapping[str, Floats]
     graph = model.graph
     weights = {tensor.name: tensor for tensor in graph.initializer}
     graph.initializer.append(numpy_helper.from_array(np.array([-1], np.int64), "rowwise_last"))
-    graph.initializer.append(numpy_helper.from_array(np.float32(LEAST), "rowwise_least"))
+    graph.initializer.append(numpy_helper.from_array(np.array(LEAST, np.float32), "rowwise_least"))
     by_input: dict[str, list[Any]] = {}
     for node in graph.node:
         if node.name in products:
