@@ -17,6 +17,7 @@ from accelerate import Accelerator
 from torch import Tensor, nn
 
 from heldout.errors import Diverged
+from heldout.train import attention, dropout
 from heldout.train.optim import set_learning_rate
 from heldout.train.plan import Step
 from heldout.train.windows import Batch, Window, by_budget
@@ -71,6 +72,8 @@ def train(
 
     Raises Diverged, before the weights are touched, when loss or gradients are no longer finite numbers.
     """
+    attention.use(model)
+    dropout.use(model)
     for step in steps:
         started = time.perf_counter()
         # Dropout is a function of seed, step and process: no generator state to save, resuming draws the same masks.

@@ -10,6 +10,7 @@ from accelerate.utils import gather_object
 from torch import Tensor, nn
 
 from heldout.errors import Failed
+from heldout.train import attention
 from heldout.train.windows import Window, by_budget, collate
 
 #: Padded tokens a batch. On 2 cores 2,048 predicts faster than 8,192: the activations stay in the cache.
@@ -36,6 +37,7 @@ def predict(
     """
     # Not through DDP: its forward exchanges buffers, and a process whose share is empty would keep the others waiting.
     raw = accelerator.unwrap_model(model).eval()
+    attention.use(raw)
     batches = by_budget([len(window) for window in windows], token_budget)
     found: list[tuple[int, Any]] = []
     for rows in batches[accelerator.process_index :: accelerator.num_processes]:
