@@ -50,8 +50,7 @@ def in_scope(text: str, opinion: Set[str] | None = None) -> bool:
 def scopes(text: str) -> Iterator[list[str]]:
     """The words in the scope of each negation cue of a text, in lower case."""
     tokens = TOKEN.findall(text.lower().replace("’", "'"))
-    pseudo, cues = _phrases("pseudo_cues"), _phrases("cues")
-    starts = pseudo.keys() | cues.keys()
+    pseudo, cues, starts = _phrases("pseudo_cues"), _phrases("cues"), _starts()
     after = 0
     for at in [at for at, token in enumerate(tokens) if token in starts]:
         if at < after:
@@ -98,6 +97,12 @@ def _phrases(key: str) -> Phrases:
         words = tuple(phrase.split())
         found.setdefault(words[0], []).append(words)
     return found
+
+
+@cache
+def _starts() -> frozenset[str]:
+    """The first words of all phrases."""
+    return frozenset(_phrases("pseudo_cues")) | frozenset(_phrases("cues"))
 
 
 @lru_cache(maxsize=2**16)

@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 from heldout.eval.labels import LabelTable
 from heldout.eval.metrics import find
 from heldout.eval.metrics.selective import covered
-from heldout.eval.table import Events
 from heldout.eval.spans import SpanTable
+from heldout.eval.table import Events
 from heldout.eval.tabulate import tabulate
 from heldout.records import Card, Example, Prediction
 
