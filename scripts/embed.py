@@ -6,6 +6,7 @@
     heldout embed judge GoogleNews.bin --pair king,queen
     heldout embed compare MODEL --word bank --sentences sentences.txt
     heldout embed probe MODEL --task ner --data wnut17/emerging.test.annotated
+    heldout embed probe MODEL --task pos
 
 A high cosine means little where all vectors crowd together, so judge begins with random pairs of frequent words, and
 every neighbour is held against the runs that --again trains under other seeds and windows. compare shows that a word
@@ -49,7 +50,7 @@ class Options(JudgeOptions, VectorOptions, TextOptions):
     resume: bool = option(False, "train: continue a run that was stopped")
     sentences: Path | None = option(None, "compare: a text a line, each with the word", metavar="FILE")
     task: Literal["ner", "pos", "sentiment"] = option("ner", "probe: what the layers are asked")
-    data: str = option("", "probe: labelled examples, of which a quarter is scored", metavar="SOURCE")
+    data: str = option("", "probe: examples, of which a quarter is scored (pos: our own by default)", metavar="SOURCE")
     limit: int = option(1000, "probe: examples used at most")
     json: bool = option(False, "print the account as JSON")
 
@@ -165,8 +166,10 @@ def _compare(options: Options) -> tuple[dict[str, Any], str]:
 
 
 def _probe(options: Options) -> tuple[dict[str, Any], str]:
-    if not options.data or len(options.sources) != 1:
-        raise Refused("heldout embed probe needs one MODEL and --data SOURCE: labelled examples")
+    if not (options.data or options.task == "pos") or len(options.sources) != 1:
+        raise Refused(
+            "heldout embed probe needs one MODEL and --data SOURCE: labelled examples (--task pos has its own)"
+        )
     from heldout.checks.layers import probe, show
 
     account = probe(options.sources[0], options.task, options.data, limit=options.limit, seed=options.seed)

@@ -1,7 +1,8 @@
 """What each layer of an encoder knows: its frozen states and a logistic regression (Tenney, Das and Pavlick 2019).
 
     ner         the type of each word inside a gold entity, from the mean of its pieces' states
-    pos         the tag of each word, of a file in columns with any tags (part of speech): syntax
+    pos         the tag of each word, of a file in columns with any tags (part of speech): syntax. Without a file: noun
+                or verb, of words that are both, in sentences of our own; no scored word is among those trained on
     sentiment   the label of a text, from the mean of its tokens' states
 
 A quarter of the sentences or texts is scored, the rest trained on. Beside each layer stands the same probe on the same
@@ -26,6 +27,7 @@ from heldout.data.conll import read_conll
 from heldout.data.names import Reading
 from heldout.data.prepare import load
 from heldout.data.sources import SourceOptions
+from heldout.data.suites import word_classes
 from heldout.errors import Refused
 from heldout.eval.columns import aligned
 from heldout.eval.statistics import wilson
@@ -38,10 +40,14 @@ LONGEST = 300
 
 @dataclass(frozen=True)
 class Asked:
-    """A text as the encoder reads it, and the answers wanted: {word: answer}, or {-1: answer} for the whole text."""
+    """A text as the encoder reads it, and the answers wanted: {word: answer}, or {-1: answer} for the whole text.
+
+    group: texts of one group are scored together or not at all.
+    """
 
     text: tuple[str, ...]
     wanted: Mapping[int, str]
+    group: str = ""
 
 
 def probe(name: str, task: Task, source: str, *, limit: int, seed: int) -> dict[str, Any]:
@@ -52,8 +58,7 @@ def probe(name: str, task: Task, source: str, *, limit: int, seed: int) -> dict[
     asked = {"ner": _entities, "pos": _columns, "sentiment": _labels}[task](source, limit, seed)
     if len(asked) < 40 or len({answer for one in asked for answer in one.wanted.values()}) < 2:
         raise Refused(f"{source}: {len(asked)} texts with an answer; a probe needs 40 or more and two answers")
-    order = np.random.default_rng(seed).permutation(len(asked))
-    parts = [[asked[at] for at in order[len(asked) // 4 :]], [asked[at] for at in order[: len(asked) // 4]]]
+    parts = _parts(asked, seed)
     trained = load_encoder(name)
     torch.manual_seed(seed)
     fresh = cast(Any, AutoModel).from_config(trained.model.config)
@@ -74,6 +79,16 @@ def probe(name: str, task: Task, source: str, *, limit: int, seed: int) -> dict[
         "majority": gold[1].count(most) / len(gold[1]),
         "layers": rows,
     }
+
+
+def _parts(asked: Sequence[Asked], seed: int) -> list[list[Asked]]:
+    """What is trained on, and the quarter of the texts, or of their groups, that is scored."""
+    groups = sorted({one.group for one in asked})
+    order = np.random.default_rng(seed).permutation(len(groups) if len(groups) > 1 else len(asked))
+    scored = set(order[: len(order) // 4].tolist())
+    place = {group: at for at, group in enumerate(groups)}
+    held = [(place[one.group] if len(groups) > 1 else at) in scored for at, one in enumerate(asked)]
+    return [[one for one, out in zip(asked, held, strict=True) if out is wanted] for wanted in (False, True)]
 
 
 def _scores(encoder: Encoder, parts: Sequence[Sequence[Asked]], gold: Sequence[Sequence[str]]) -> list[int]:
@@ -115,7 +130,11 @@ def _labels(source: str, limit: int, seed: int) -> list[Asked]:
 
 
 def _columns(source: str, limit: int, seed: int) -> list[Asked]:
-    """Sentences of a file in columns, the last of them tags of any kind."""
+    """Sentences of a file in columns, the last of them tags of any kind; our own where no file is named."""
+    if not source:
+        own = word_classes.sentences()
+        kept = np.random.default_rng(seed).permutation(len(own))[:limit]
+        return [Asked(own[at][0], {own[at][1]: own[at][2]}, own[at][3]) for at in sorted(kept.tolist())]
     table = read_conll(Path(source), Reading())
     if table is None or "tags" not in table.columns:
         raise Refused(f"{source}: must be a file in columns: a word a line, its tag in the last column")
