@@ -68,6 +68,18 @@ def write_lines(path: Path, rows: Iterable[Mapping[str, Any]]) -> None:
             lines.write(_dumps(row) + "\n")
 
 
+def append_lines(path: Path, rows: Iterable[Mapping[str, Any]]) -> None:
+    """Append JSON objects, one a line, and wait until they are on disk; a kill may cut the last line short."""
+    try:
+        with path.open("a", encoding="utf-8") as lines:
+            lines.writelines(_dumps(row) + "\n" for row in rows)
+            lines.flush()
+            os.fsync(lines.fileno())
+    except OSError as error:
+        advice = "free some space and run again" if error.errno in FULL else "choose another place"
+        raise Failed(f"{path}: could not be written ({error.strerror}); {advice}") from error
+
+
 def _dumps(value: Any, indent: int | None = None) -> str:
     text = json.dumps(value, indent=indent, ensure_ascii=False)
     try:

@@ -10,7 +10,8 @@ from heldout.errors import Refused
 from heldout.eval.card import write_card
 from heldout.eval.run_scores import score_run
 from heldout.ledger import read_ledger
-from heldout.runs import came_to_nothing, environment, write_json, write_lines
+from heldout.runs import came_to_nothing, environment, write_json
+from heldout.scripts._blocks import files_of, write_answers
 from heldout.scripts._long import same
 from heldout.train.finetune import Job, finetune, is_main_process
 from heldout.train.system import System
@@ -20,7 +21,7 @@ def fit(job: Job, options: Mapping[str, Any], prepared: Prepared) -> None:
     """Everything of one run folder; what is there already is not made again. ``options`` is its options.json."""
     if is_main_process():
         _begin(job.folder, options, prepared)
-    _predict(job.folder, finetune(job), prepared)
+    _predict(job, finetune(job), prepared)
     if is_main_process():
         score_run(job.folder)
         write_card(job.folder)
@@ -47,10 +48,12 @@ def _begin(folder: Path, options: Mapping[str, Any], prepared: Prepared) -> None
             raise Refused(f"{folder}: {name} ({split['source']}) has changed since the run began; choose another --out")
 
 
-def _predict(folder: Path, system: System, prepared: Prepared) -> None:
+def _predict(job: Job, system: System, prepared: Prepared) -> None:
     for name, split in prepared.splits.items():
-        path = folder / "predictions" / f"{name}.jsonl"
+        path = job.folder / "predictions" / f"{name}.jsonl"
         if name != "train" and not path.exists():
-            predictions = system.predict(split.examples, f"predicting {name}")
-            if is_main_process():
-                write_lines(path, (prediction.to_json() for prediction in predictions))
+            main = is_main_process()
+            # The other processes may be here before the main one has written model/.
+            model = files_of(job.folder / "model") if main else {}
+            key = {"data": split.hash, "model": model, "precision": job.options.precision}
+            write_answers(path, system, split.examples, f"predicting {name}", key=key, main=main)

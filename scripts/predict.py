@@ -12,9 +12,9 @@ Changes without a label (CheckList's INV and DIR) are judged by their originals,
 A run that heldout compress exported answers through onnxruntime: neither torch nor transformers is then imported.
 
 Writes RUN/gold/NAME.jsonl, RUN/predictions/NAME.jsonl and RUN/scores/NAME.json; the model is not changed. Answers are
-written in blocks: after a kill the same command goes on behind the last. The fits
-of the run (its temperature) are shown beside, as for its own test sets. Texts that the run was trained on are marked,
-and data that it was trained or chosen on are refused.
+written in blocks: after a kill the same command goes on behind the last. The fits of the run (its temperature) are
+shown beside, as for its own test sets. Texts that the run was trained on are marked, and data that it was trained or
+chosen on are refused.
 """
 
 import json
@@ -100,10 +100,11 @@ def run(options: Options) -> int:
         for name, (split, overlap) in compared.items():
             if main:
                 write_lines(folder / "gold" / f"{name}.jsonl", (example.to_json() for example in split.examples))
-            predictions = system.predict(split.examples, f"predicting {name}")
+            path = folder / "predictions" / f"{name}.jsonl"
+            key = {"data": split.hash, "model": files_of(folder / kept_in), "precision": options.precision}
+            write_answers(path, system, split.examples, f"predicting {name}", key=key, main=main)
             if not main:
                 continue
-            write_lines(folder / "predictions" / f"{name}.jsonl", (one.to_json() for one in predictions))
             write_ledger(folder, read_ledger(folder).with_split(name, split.split()).with_overlap(overlap))
             score_run(folder, name)
             # How easy test cases are shows beside what needs no model.

@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from accelerate import Accelerator
+from accelerate.utils import broadcast_object_list
 from torch import nn
 
 from heldout.records import Example, Prediction
@@ -38,9 +39,13 @@ class System:
         return self.answer(examples, self.task.encode(examples, self.encoding), what)
 
     def answer(self, examples: Sequence[Example], encoded: Encoded, what: str) -> list[Prediction]:
-        """Answer examples that are encoded already (dev is asked many times, encoded once)."""
+        """Answer examples that are encoded already (dev is asked many times, encoded once).
+
+        ``what`` names the progress that is shown, "" for none.
+        """
         windows = encoded.flat()
-        with progress(what, len(windows), "windows", shown=self.accelerator.is_main_process) as advance:
+        shown = bool(what) and self.accelerator.is_main_process
+        with progress(what, len(windows), "windows", shown=shown) as advance:
             logits = predict(
                 self.model,
                 windows,
@@ -52,6 +57,10 @@ class System:
                 progress=advance,
             )
         return answers(self.task, self.encoding, self.labels, examples, encoded, logits)
+
+    def agreed(self, number: int) -> int:
+        """The main process's number, in all processes."""
+        return int(broadcast_object_list([number])[0])
 
     def save(self, folder: Path) -> None:
         """Write model/ of a run: weights (safetensors), config with label names, tokenizer; transformers loads it."""
