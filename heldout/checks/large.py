@@ -135,7 +135,7 @@ def _near(found: Mapping[str, Stored], same: Any, again: Any) -> "np.ndarray[Any
     table = np.concatenate([one.keys for one in found.values()])
     # A repeated text has its first row's part in every pair.
     table[same != np.arange(len(same))] = minhash.NO_KEY
-    pairs = minhash.candidates(table)
+    pairs = minhash.candidates(table.T)
     return minhash.similar(pairs, again(), THRESHOLD) if len(pairs) else pairs
 
 

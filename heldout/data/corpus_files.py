@@ -113,9 +113,14 @@ def rows(stream: Stream, columns: Mapping[str, str], encoding: str, seen: Seen) 
     """The rows of a table as (domain, text); the domain is "" unless ``columns`` names a column for it."""
     if stream.suffix == ".parquet":
         return _columns(stream.where, _parquet(stream, columns, seen), columns, seen)
-    text = lines(stream.where, stream.read, encoding)
-    records = _objects(stream.where, text) if stream.suffix in JSON_LINES else _separated(stream, text)
-    return _columns(stream.where, records, columns, seen)
+    found = records(stream.where, stream.suffix, stream.read, encoding)
+    return _columns(stream.where, found, columns, seen)
+
+
+def records(where: str, kind: str, read: Callable[[], bytes], encoding: str) -> "Records":
+    """The rows of a table that is text, whole: the place of each and its values by column."""
+    text = lines(where, read, encoding)
+    return _objects(where, text) if kind in JSON_LINES else _separated(where, kind, text)
 
 
 def hub_rows(source: str, columns: Mapping[str, str], seen: Seen) -> Iterator[tuple[str, str]]:
@@ -123,19 +128,19 @@ def hub_rows(source: str, columns: Mapping[str, str], seen: Seen) -> Iterator[tu
     hub = HUB_ID.fullmatch(source)
     assert hub is not None, source
     data = load_split(source, hub["name"], hub["config"], hub["split"], streaming=True)
-    records = ((f"row {number}", values) for number, values in enumerate(rows_of(source, data), 1))
-    return _columns(source, records, columns, seen)
+    found = ((f"row {number}", values) for number, values in enumerate(rows_of(source, data), 1))
+    return _columns(source, found, columns, seen)
 
 
 Records = Iterator[tuple[str, Mapping[str, Any]]]
 
 
-def _columns(where: str, records: Records, wanted: Mapping[str, str], seen: Seen) -> Iterator[tuple[str, str]]:
-    first = next(records, None)
+def _columns(where: str, found: Records, wanted: Mapping[str, str], seen: Seen) -> Iterator[tuple[str, str]]:
+    first = next(found, None)
     if first is None:
         return
     text, domain = _named(where, tuple(first[1]), wanted)
-    for place, values in chain([first], records):
+    for place, values in chain([first], found):
         value = values.get(text)
         if value is None:
             seen.dropped["rows_without_text"] += 1
@@ -162,7 +167,8 @@ def _named(where: str, columns: Sequence[str], wanted: Mapping[str, str]) -> tup
 
 def _objects(where: str, text: Iterator[str]) -> Records:
     for number, line in enumerate(text, 1):
-        if line.strip():
+        # A # begins no JSON: such a line is a comment.
+        if line.strip() and not line.lstrip().startswith("#"):
             try:
                 value = json.loads(line)
             except (ValueError, RecursionError) as error:
@@ -172,9 +178,9 @@ def _objects(where: str, text: Iterator[str]) -> Records:
             yield f"line {number}", value
 
 
-def _separated(stream: Stream, text: Iterator[str]) -> Records:
+def _separated(where: str, kind: str, text: Iterator[str]) -> Records:
     csv.field_size_limit(LONGEST_CELL)
-    delimiter = SEPARATED[stream.suffix]
+    delimiter = SEPARATED[kind]
     table = csv.reader(text, delimiter=delimiter, strict=True)
     begins = 1
     try:
@@ -184,15 +190,15 @@ def _separated(stream: Stream, text: Iterator[str]) -> Records:
             line, begins = begins, table.line_num + 1
             if values and len(values) != len(header):
                 raise Refused(
-                    f"{stream.where}, line {line}: {len(values)} values for {len(header)} columns "
+                    f"{where}, line {line}: {len(values)} values for {len(header)} columns "
                     f"({', '.join(header)}); quote a value that holds the delimiter"
                 )
             if delimiter == "\t" and any("\t" in value and "\n" in value for value in values):
-                raise Refused(f"{stream.where}, line {line}: a quote opened there swallows other lines; {_QUOTES}")
+                raise Refused(f"{where}, line {line}: a quote opened there swallows other lines; {_QUOTES}")
             if values:
                 yield f"line {line}", dict(zip(header, values, strict=True))
     except csv.Error as error:
-        raise Refused(f"{stream.where}, line {begins}: {error}; {_QUOTES}") from None
+        raise Refused(f"{where}, line {begins}: {error}; {_QUOTES}") from None
 
 
 _QUOTES = "close it or write the file as .jsonl"

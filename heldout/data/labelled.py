@@ -5,7 +5,7 @@ What a task's rows hold is a ``Form``: its text fields, what lands in ``about``,
 
 from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from heldout.cases import needs_no_gold
@@ -69,6 +69,15 @@ def _text(table: Table, row: Row, name: str) -> str:
 
 def read_labelled(table: Table, reading: Reading, known: Collection[str] = (), form: Form = ONE_TEXT) -> Loaded:
     """Examples of a label task; Refused naming row and value for a label outside ``known`` where that is given."""
+    found = read_some(table, reading, known, form)
+    if not found.examples:
+        why = ", ".join(f"{n} rows {reason.replace('_', ' ')}" for reason, n in found.dropped.items()) or "no rows"
+        raise Refused(f"{table.source}: no example is left ({why})")
+    return replace(found, hash=content_hash(found.examples))
+
+
+def read_some(table: Table, reading: Reading, known: Collection[str], form: Form) -> Loaded:
+    """The same of a block of a source's rows, of which none may be an example; without a hash."""
     fields = read_texts(table, reading, form)
     columns = about_columns(table, reading, form.about)
     golds, values = _golds(table, reading, columns, known, form.naming)
@@ -85,14 +94,10 @@ def read_labelled(table: Table, reading: Reading, known: Collection[str] = (), f
             dropped["empty_text"] += 1
         else:
             examples.append(Example(identity, dict(zip(fields, texts, strict=True)), None if alone else gold, said))
-    if not examples:
-        why = ", ".join(f"{n} rows {reason.replace('_', ' ')}" for reason, n in dropped.items()) or "no rows"
-        raise Refused(f"{table.source}: no example is left ({why})")
     if cleaned := sum(found.cleaned or 0 for found in fields.values()):
         notes["texts_cleaned"] = cleaned
     cleaning = CLEANING if any(found.cleaned is not None for found in fields.values()) else ()
-    kept = tuple(examples)
-    return Loaded(table.source, kept, content_hash(kept), dict(dropped), {**table.notes, **notes}, cleaning, values)
+    return Loaded(table.source, tuple(examples), "", dict(dropped), {**table.notes, **notes}, cleaning, values)
 
 
 def _golds(

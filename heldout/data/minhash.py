@@ -88,13 +88,14 @@ def keys(block: Sequence[str]) -> Keys:
     return found
 
 
-def candidates(table: Keys) -> Pairs:
-    """Pairs (i, j), i < j, of rows that share a key; of a crowd that shares one, each with the first and with the next.
+def candidates(bands: Iterable[Keys]) -> Pairs:
+    """Pairs (i, j), i < j, of rows that share a key, ``bands`` being the columns of keys.
 
+    Of a crowd that shares one, each with the first and with the next.
     So a crowd of n made from one template gives 2n pairs, not n².
     """
     pairs = [np.zeros((0, 2), np.int64)]
-    for column in table.T:
+    for column in bands:
         order = np.argsort(column, kind="stable")
         sorted_ = column[order]
         same = (sorted_[1:] == sorted_[:-1]) & (sorted_[1:] != NO_KEY)

@@ -21,6 +21,7 @@ from heldout.data.files import read_text, stem
 from heldout.data.identity import ABOUT
 from heldout.data.labelled import Form, read_labelled, read_texts
 from heldout.data.labels import Naming, in_order
+from heldout.data.large import Large
 from heldout.data.names import Reading
 from heldout.data.sources import Loaded
 from heldout.data.table import Row, Table
@@ -56,13 +57,17 @@ def read(table: Table, reading: Reading, known: Collection[str] = ()) -> Loaded:
     says otherwise: they are carved to one side and resampled whole.
     """
     loaded = read_labelled(table, reading, known, FORM)
-    numbers = in_order({example.gold for example in loaded.examples if (example.gold or "").isdecimal()})
+    _refuse_numbers(table.source, {example.gold or "" for example in loaded.examples})
+    return replace(loaded, examples=_grouped(loaded.examples))
+
+
+def _refuse_numbers(source: str, labels: Collection[str]) -> None:
+    numbers = in_order({label for label in labels if label.isdecimal()})
     if numbers:
         raise Refused(
-            f"{table.source}: its labels {', '.join(numbers)} are numbers, which mean different things in different "
+            f"{source}: its labels {', '.join(numbers)} are numbers, which mean different things in different "
             "sets; name each, such as --label 0=entailment --label 1=neutral --label 2=contradiction (3=- leaves out)"
         )
-    return replace(loaded, examples=_grouped(loaded.examples))
 
 
 def _grouped(examples: Sequence[Example]) -> tuple[Example, ...]:
@@ -79,6 +84,10 @@ def _grouped(examples: Sequence[Example]) -> tuple[Example, ...]:
 def _short(text: str) -> str:
     """A premise as 48 bits of BLAKE2b in hex: the same in every split, and 100,000 of them don't collide."""
     return blake2b(text.encode("utf-8", "surrogatepass"), digest_size=6).hexdigest()
+
+
+def _group(example: Example) -> str:
+    return _short(fold(example.text["premise"]))
 
 
 def card(train: Sequence[Example]) -> Card:
@@ -125,4 +134,5 @@ def _lines(path: Path, reading: Reading) -> list[str]:
 
 
 BASELINES = ("majority", "hypothesis-only", "word-overlap", "static")
-DATA = Data("nli", read, card, texts, key="premise", files=read_triple, baselines=BASELINES)
+LARGE = Large(FORM, _group, "premise", _refuse_numbers)
+DATA = Data("nli", read, card, texts, key="premise", files=read_triple, baselines=BASELINES, large=LARGE)

@@ -13,10 +13,16 @@ from dataclasses import dataclass, replace
 from itertools import combinations
 from pathlib import Path
 
+import numpy as np
+
+from heldout.data import carving
 from heldout.data.duplicates import Match, counted, fold
 from heldout.data.fitted import refusal, same_place, write_train_texts
+from heldout.data.large import is_large, marks_of, read_large
+from heldout.data.many import ManyTexts, orders
 from heldout.data.names import Reading
 from heldout.data.parts import joined, load_part
+from heldout.data.rows import Rows, hash_of, representatives, take
 from heldout.data.sources import Loaded, SourceOptions, read, reading, refuse_idle_labels
 from heldout.data.splits import carve, limited
 from heldout.data.suites.surface import parse_surface, refuse_surface, surfaced
@@ -25,7 +31,7 @@ from heldout.data.texts import Texts
 from heldout.errors import Refused
 from heldout.ledger import Ledger, write_ledger
 from heldout.options import option
-from heldout.records import Card, Example, content_hash
+from heldout.records import Card, Example
 from heldout.runs import write_json, write_lines
 
 #: Names that a test set cannot have: splits of every run, and the scope of --exclude's options.
@@ -81,14 +87,22 @@ def load(
     """
     how, surface = replace(reading(options, name, names or (name,)), goldless=goldless), parse_surface(source)
     loaded = _load(load_task(task), surface.source if surface else source, how, labels, keep=limit, seed=seed)
-    kept = loaded if limit is None else _sampled(loaded, limited(loaded.examples, limit, seed=seed))
+    kept = loaded if limit is None else _sampled(loaded, _few(loaded.examples, limit, seed))
     return surfaced(kept, surface, source) if surface else kept
 
 
 def _load(data: Data, source: str, how: Reading, labels: Collection[str], *, keep: int | None, seed: int) -> Loaded:
     refuse_surface(source)
     how = replace(how, task=data.name, known=tuple(labels))
+    if data.large is not None and is_large(Path(source), how):
+        return read_large(Path(source), data.name, data.large, how, labels)
     return load_part(source, how, lambda table: data.read(table, how, labels), files=data.files, keep=keep, seed=seed)
+
+
+def _few(examples: Sequence[Example], size: int, seed: int) -> Sequence[Example]:
+    if not isinstance(examples, Rows):
+        return limited(examples, size, seed=seed)
+    return examples.take(carving.sampled(orders(examples, seed), examples.column("code"), size))
 
 
 def _sampled(loaded: Loaded, kept: Sequence[Example]) -> Loaded:
@@ -139,9 +153,9 @@ def prepare(
     sources = [train] if isinstance(train, str) else train
     given = card.labels if card else ()
     loaded = {"train": joined([_load(data, source, how, given, keep=keep, seed=seed) for source in sources])}
-    if not dev and any(example.gold is None for example in loaded["train"].examples):
+    if not dev and any(example.gold is None for example in representatives(loaded["train"].examples)):
         raise Refused(f"{loaded['train'].source}: has rows without a label, so no dev can be carved; give --dev SOURCE")
-    card = card or data.card(loaded["train"].examples)
+    card = card or data.card(representatives(loaded["train"].examples))
     if card.kind != "span" and len(card.labels) < 2:
         every = f"{loaded['train'].source}: every example is {card.labels[0]!r}"
         raise Refused(f"{every}; a classifier needs two labels or more in train")
@@ -151,7 +165,8 @@ def prepare(
         loaded[name] = load(task, source, options, name=name, names=names, labels=known, limit=limit, seed=seed)
     if not unread:
         refuse_idle_labels(options.label, loaded)
-    texts = Texts(loaded, _excluded(data, options, names), key=data.key)
+    held = not any(isinstance(split.examples, Rows) for split in loaded.values())
+    texts = (Texts if held else ManyTexts)(loaded, _excluded(data, options, names), key=data.key)
     loaded["train"] = _without_excluded(loaded["train"], texts, card, unlabelled=unlabelled)
     for name in loaded:
         loaded[name] = loaded[name].noting(_fitted(name, loaded, texts, options))
@@ -161,7 +176,7 @@ def prepare(
         loaded = {"train": train_source, "dev": carved} | {name: loaded[name] for name in tests}
     loaded["train"] = _limit(train_source, texts, options, seed)
     for name in loaded.keys() - {"train"}:
-        loaded[name] = replace(loaded[name], examples=tuple(data.mark(loaded["train"].examples, loaded[name].examples)))
+        loaded[name] = replace(loaded[name], examples=data.mark(loaded["train"].examples, loaded[name].examples))
     return Prepared(card, *_compare(loaded, texts, carved=not dev))
 
 
@@ -186,9 +201,10 @@ def _excluded(data: Data, options: PrepareOptions, names: Collection[str]) -> li
 def _without_excluded(train: Loaded, texts: Texts, card: Card, *, unlabelled: bool) -> Loaded:
     """Train without the examples whose text stands, or nearly stands, in an --exclude source."""
     found = texts.matches(texts.positions("train", train.examples), texts.excluded)
-    kept = [example for example, match in zip(train.examples, found, strict=True) if match is None]
-    lost = [label for label in card.labels if all(example.gold != label for example in kept)]
-    if lost and card.kind == "label" and not unlabelled:
+    kept = take(train.examples, [place for place, match in enumerate(found) if match is None])
+    left = {example.gold for example in representatives(kept)} if kept else set()
+    lost = [label for label in card.labels if label not in left] if card.kind == "label" else []
+    if lost and not unlabelled:
         raise Refused(f"{train.source}: --exclude takes out every example of {lost[0]!r}; nothing is left to learn")
     return train.keep(kept, dropped={f"excluded_{match}": n for match, n in counted(found).items()})
 
@@ -212,15 +228,31 @@ def _fitted(name: str, loaded: Mapping[str, Loaded], texts: Texts, options: Prep
 def _carve(train: Loaded, texts: Texts, options: PrepareOptions, seed: int) -> tuple[Loaded, Loaded]:
     n = len(train.examples)
     size = _dev_size(options, n if options.limit is None else min(options.limit, n))
-    folds, clusters = texts.folds_of("train", train.examples), texts.clusters_of("train", train.examples)
-    rest, dev = carve(train.examples, size, seed=seed, folds=folds, clusters=clusters)
-    carved = Loaded(f"{train.source} (carved from train)", tuple(dev), content_hash(dev), cleaning=train.cleaning)
+    rest, dev = _parted(train.examples, texts, size, seed)
+    carved = Loaded(f"{train.source} (carved from train)", dev, hash_of(dev), cleaning=train.cleaning)
     return train.keep(rest).noting({"carved_as_dev": len(dev)}), carved
+
+
+def _parted(
+    examples: Sequence[Example], texts: Texts, size: int, seed: int
+) -> tuple[Sequence[Example], Sequence[Example]]:
+    """Train and dev."""
+    if isinstance(examples, Rows):
+        marks = [carving.numbered(column) for column in (examples.groups, examples.column("pair"))]
+        clusters = np.array(texts.clusters_of("train", examples))
+        units = carving.components(len(examples), [clusters, *marks])
+        taken = carving.carved(orders(examples, seed), units, examples.column("code"), size)
+        return examples.take(~taken), examples.take(taken)
+    folds, clusters_ = texts.folds_of("train", examples), texts.clusters_of("train", examples)
+    rest, dev = carve(examples, size, seed=seed, folds=folds, clusters=clusters_)
+    return tuple(rest), tuple(dev)
 
 
 def _limit(train: Loaded, texts: Texts, options: PrepareOptions, seed: int) -> Loaded:
     if options.limit is None:
         return train
+    if isinstance(train.examples, Rows):
+        return _sampled(train, _few(train.examples, options.limit, seed))
     kept = limited(train.examples, options.limit, seed=seed, folds=texts.folds_of("train", train.examples))
     return _sampled(train, kept)
 
@@ -232,13 +264,15 @@ def _compare(loaded: Mapping[str, Loaded], texts: Texts, *, carved: bool) -> tup
         for name, split in loaded.items()
     }
     splits, ledger = {}, Ledger()
-    groups = {example.about["group"] for example in loaded["train"].examples if "group" in example.about}
+    groups = marks_of(loaded["train"].examples)
+    groups = np.unique(groups[groups > 0])
     for name, split in loaded.items():
         if name != "train":
             split = replace(split, examples=_marked(split.examples, texts.matches(at[name], at["train"])))
-            shared = sum(example.about.get("group") in groups for example in split.examples)
+            shared = int(np.isin(marks_of(split.examples), groups).sum())
             split = split.noting({"of_a_group_that_is_in_train": shared})
-        splits[name] = split.noting(texts.repeats(at[name]))
+        by_chance = {"near_duplicates_looked_for_by_minhash": len(at[name]) if isinstance(texts, ManyTexts) else 0}
+        splits[name] = split.noting(texts.repeats(at[name]) | by_chance)
         ledger = ledger.with_split(name, splits[name].split())
     for first, second in combinations(loaded, 2):
         pairs = counted(texts.matches(at[second], at[first]))
@@ -248,7 +282,9 @@ def _compare(loaded: Mapping[str, Loaded], texts: Texts, *, carved: bool) -> tup
     return splits, ledger
 
 
-def _marked(examples: Sequence[Example], found: Sequence[Match | None]) -> tuple[Example, ...]:
+def _marked(examples: Sequence[Example], found: Sequence[Match | None]) -> Sequence[Example]:
+    if isinstance(examples, Rows):
+        return examples.marked(found)
     return tuple(
         example if match is None else replace(example, about={**example.about, "overlap": match})
         for example, match in zip(examples, found, strict=True)

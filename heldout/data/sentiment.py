@@ -8,8 +8,9 @@ A row of a file (label 1 is positive, 0 negative; movie becomes the group), and 
 
 from collections.abc import Collection, Sequence
 
-from heldout.data.labelled import read_labelled, read_texts
+from heldout.data.labelled import ONE_TEXT, read_labelled, read_texts
 from heldout.data.labels import in_order
+from heldout.data.large import Large
 from heldout.data.names import Reading
 from heldout.data.sources import Loaded
 from heldout.data.table import Table
@@ -40,4 +41,5 @@ def texts(table: Table, reading: Reading) -> Sequence[str]:
     return read_texts(table, reading)["text"].texts
 
 
-DATA = Data("sentiment", read, card, texts, baselines=("majority", "lexicon", "tfidf", "static"))
+BASELINES = ("majority", "lexicon", "tfidf", "static")
+DATA = Data("sentiment", read, card, texts, baselines=BASELINES, large=Large(ONE_TEXT))

@@ -13,6 +13,7 @@ from heldout.data.folders import read_folder, read_reviews
 from heldout.data.golds import counted
 from heldout.data.hub import read_hub
 from heldout.data.names import Reading
+from heldout.data.rows import Rows, hash_of
 from heldout.data.suites import PREFIX, read_suite
 from heldout.data.suites.shapes import unfolded
 from heldout.data.table import Table
@@ -20,7 +21,7 @@ from heldout.data.tables import read_table
 from heldout.errors import Refused
 from heldout.ledger import Split
 from heldout.options import nearest, option
-from heldout.records import Example, content_hash
+from heldout.records import Example
 
 #: How many labels an error names.
 SHOWN = 20
@@ -46,11 +47,12 @@ class SourceOptions:
 class Loaded:
     """One source as examples: its hash, what was dropped and why, what was noticed and kept, how it was cleaned.
 
-    ``values`` are the label values as they stand in the source, which --label renames.
+    ``values`` are the label values as they stand in the source, which --label renames. ``examples`` are a tuple, or
+    Rows on disk (large.py).
     """
 
     source: str
-    examples: tuple[Example, ...]
+    examples: Sequence[Example]
     hash: str
     dropped: Mapping[str, int] = field(default_factory=dict)
     notes: Mapping[str, int] = field(default_factory=dict)
@@ -60,8 +62,11 @@ class Loaded:
     def keep(self, examples: Sequence[Example], *, dropped: Mapping[str, int] | None = None) -> "Loaded":
         """The same source with these of its examples; ``dropped`` is added to what was dropped."""
         more = {reason: n for reason, n in (dropped or {}).items() if n}
-        kept = tuple(examples)
-        return replace(self, examples=kept, hash=content_hash(kept), dropped={**self.dropped, **more})
+        kept = examples if isinstance(examples, Rows) else tuple(examples)
+        # A pass over a million rows on disk takes seconds.
+        same = isinstance(self.examples, Rows) and len(kept) == len(self.examples)
+        found = self.hash if same else hash_of(kept)
+        return replace(self, examples=kept, hash=found, dropped={**self.dropped, **more})
 
     def noting(self, notes: Mapping[str, int]) -> "Loaded":
         """The same with more notes; those that count nothing are left out."""
@@ -69,7 +74,7 @@ class Loaded:
 
     def split(self) -> Split:
         """The ledger's entry."""
-        golds = counted(self.examples)
+        golds = self.examples.counted() if isinstance(self.examples, Rows) else counted(self.examples)
         return Split(self.source, self.hash, len(self.examples), golds, self.dropped, self.notes, self.cleaning)
 
 

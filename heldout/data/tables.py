@@ -163,12 +163,10 @@ def _parquet(path: Path) -> Table:
     except (pyarrow.ArrowException, OSError, ValueError) as error:
         raise Refused(f"{path}: not a parquet file ({str(error).splitlines()[0]})") from None
     rows = [Row(f"row {number}", number, row) for number, row in enumerate(values, 1)]
-    return Table(
-        str(path), stem(path), tuple(table.column_names), rows, names=_class_names(path, table.schema.metadata)
-    )
+    return Table(str(path), stem(path), tuple(table.column_names), rows, names=class_names(path, table.schema.metadata))
 
 
-def _class_names(path: Path, metadata: dict[bytes, bytes] | None) -> dict[str, list[str]]:
+def class_names(path: Path, metadata: dict[bytes, bytes] | None) -> dict[str, list[str]]:
     """The names of columns of ClassLabels or lists of them, which datasets keeps in the file's own metadata."""
     raw = (metadata or {}).get(b"huggingface")
     if raw is None:

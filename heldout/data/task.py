@@ -5,6 +5,7 @@ from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from heldout.data.large import Large
 from heldout.data.names import Reading
 from heldout.data.sources import Files, Loaded
 from heldout.data.table import Table
@@ -25,7 +26,7 @@ class Data:
     ``key`` is the text field whose return tells that two splits share material though their questions differ (a
     premise, a passage); "" where all fields together do. ``files`` reads files of the task's own formats. ``mark``
     notes in ``about`` of its second examples what depends on train, its first. ``baselines`` are fitted unless others
-    are asked for.
+    are asked for. ``large`` is how files of a million rows are read; None where they are not.
     """
 
     name: str
@@ -36,6 +37,7 @@ class Data:
     files: Files | None = None
     mark: Callable[[Sequence[Example], Sequence[Example]], Sequence[Example]] = _unmarked
     baselines: tuple[str, ...] = ("majority",)
+    large: Large | None = None
 
 
 def task_names() -> list[str]:

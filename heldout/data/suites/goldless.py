@@ -6,7 +6,7 @@
 A set has gold for every example or for none, so that no share is of examples that it cannot be about.
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from heldout.cases import ORIGINAL
@@ -41,7 +41,7 @@ def by_gold(loaded: Mapping[str, Loaded]) -> dict[str, Loaded]:
     return found
 
 
-def _changes(examples: tuple[Example, ...]) -> list[Example]:
+def _changes(examples: Sequence[Example]) -> list[Example]:
     """Those without gold, with the originals of their pairs, whose gold is left out."""
     pairs = {example.about["pair"] for example in examples if example.gold is None}
     return [

@@ -1,0 +1,294 @@
+"""A source on disk gives the splits, the ledger and the files of one that is held: what is held is the oracle."""
+
+import csv
+import json
+import random
+import tracemalloc
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from heldout.data import carving, large, load_task, streams
+from heldout.data.duplicates import connect
+from heldout.data.fitted import compare, read_fitted
+from heldout.data.names import Reading
+from heldout.data.prepare import PrepareOptions, load, prepare
+from heldout.data.rows import Rows
+from heldout.data.sampling import order, sample
+from heldout.data.sources import SourceOptions
+from heldout.data.splits import carve, limited
+from heldout.errors import Refused
+from heldout.records import Example, content_hash
+
+FIELDS = ("text", "premise")
+WORDS = [f"{a}{b}{c}" for a in "bdkm" for b in "aeiou" for c in "lnrst"]
+
+
+@pytest.fixture
+def on_disk(monkeypatch, tmp_path):
+    """Files of 50 lines or more are large, and blocks end in the middle of everything."""
+    monkeypatch.setenv("HELDOUT_CACHE", str(tmp_path / "cache"))
+    monkeypatch.setattr(large, "BLOCK", 7)
+    monkeypatch.setattr(large, "BYTES", 1)
+
+    def switch(on):
+        monkeypatch.setattr(large, "ROWS", 50 if on else 10**9)
+
+    switch(True)
+    return switch
+
+
+def texts(generator, n):
+    """Texts of which some repeat, some nearly, some are blank and some hold what is folded away."""
+    made = [" ".join(generator.choices(WORDS, k=generator.randrange(8, 30))) for _ in range(n)]
+    for row in range(0, n, 9):
+        made[row] = made[row - 1].upper() + "  "
+    for row in range(4, n, 11):
+        made[row] = made[row - 3] + " again and again"
+    for row in range(5, n, 31):
+        made[row] = "  "
+    made[3] = "a <br /> break &amp; a\u2028line \ud800 é"
+    return made
+
+
+def rows_of(task, n=240):
+    generator = random.Random(8)
+    for number, text in enumerate(texts(generator, n)):
+        row = {"id": f"r{number}", "label": generator.choice(["0", "1", "1", "-1"])}
+        if task == "sentiment":
+            row |= {"text": text, "group": f"g{number // 3}" if number % 5 else None, "domain": "a"}
+        else:
+            row |= {"label": ["entailment", "neutral", "CONTRADICTION", "-"][number % 4]}
+            row |= {"premise": text, "hypothesis": generator.choice(WORDS), "genre": "b"}
+        yield row
+
+
+def written(path, rows):
+    path.write_text("# a comment\n" + "".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
+    return path
+
+
+def plain(loaded, *, without=()):
+    """All that a split is, as values that can be compared."""
+    split = loaded.split().to_json()
+    notes = {key: n for key, n in split["notes"].items() if key != "near_duplicates_looked_for_by_minhash"}
+    return [list(loaded.examples), split | {"notes": notes}, loaded.values]
+
+
+@pytest.mark.parametrize("task", ["sentiment", "nli"])
+@pytest.mark.parametrize("ending", ["jsonl", "csv", "parquet"])
+def test_reading_gives_the_same_examples(on_disk, tmp_path, task, ending):
+    path, rows = tmp_path / f"train.{ending}", list(rows_of(task))
+    if ending == "jsonl":
+        written(path, rows)
+    elif ending == "csv":
+        rows = [{**row, "premise" if task == "nli" else "text": f"a{n} b"} for n, row in enumerate(rows)]
+        with path.open("w", encoding="utf-8") as file:
+            out = csv.DictWriter(file, rows[0].keys())
+            out.writeheader()
+            out.writerows(rows)
+    else:
+        import pyarrow
+        import pyarrow.parquet
+
+        rows = [json.loads(json.dumps(row).replace("\\ud800", "?")) for row in rows]
+        pyarrow.parquet.write_table(pyarrow.Table.from_pylist(rows), path)
+    found = load(task, str(path), SourceOptions())
+    assert isinstance(found.examples, Rows)
+    on_disk(False)
+    held = load(task, str(path), SourceOptions())
+    assert isinstance(held.examples, tuple)
+    assert plain(found) == plain(held)
+    assert found.hash == held.hash == content_hash(held.examples)
+    assert len(held.examples) > 100
+    assert {"no_label"} <= held.dropped.keys()
+
+
+@pytest.mark.parametrize(
+    "asked",
+    [
+        {},
+        {"dev_size": 30, "limit": 60},
+        {"dev_share": 0.3, "column": ("pair=domain",)},
+        {"label": ("0=bad", "1=-"), "clean": ("off",)},
+    ],
+)
+@pytest.mark.parametrize("task", ["sentiment", "nli"])
+@pytest.mark.parametrize("seed", [1, 2])
+def test_preparing_gives_the_same_splits_and_ledger(on_disk, tmp_path, task, asked, seed):
+    if task == "nli" and "label" in asked:
+        asked = {"label": ("CONTRADICTION=-", "-=contradiction")}
+    if "pair=domain" in asked.get("column", ()):
+        asked = {"dev_share": 0.3}
+    rows = list(rows_of(task))
+    path, test = written(tmp_path / "train.jsonl", rows), tmp_path / "few.jsonl"
+    again = [rows[n] | {"id": f"t{n}"} for n in range(40, 60)]
+    fresh = [{**row, "id": "new", field: "quite new words"} for row in again[:8] for field in row if field in FIELDS]
+    written(test, [*again, *({**row, "id": f"n{n}"} for n, row in enumerate(fresh))])
+    exclude = written(tmp_path / "exclude.jsonl", rows[100:110])
+    options = PrepareOptions(exclude=(str(exclude),), **asked)
+    if task == "sentiment" and "label" in asked:
+        options = replace(options, label=("0=bad", "-1=good", "1=fair"))
+
+    def made():
+        return prepare(task, train=str(path), dev=None, tests={"few": str(test)}, options=options, seed=seed)
+
+    found = made()
+    on_disk(False)
+    held = made()
+    assert isinstance(found.splits["train"].examples, Rows)
+    assert isinstance(found.splits["dev"].examples, Rows)
+    assert found.card == held.card
+    assert found.splits.keys() == held.splits.keys()
+    for name in held.splits:
+        assert plain(found.splits[name]) == plain(held.splits[name]), name
+    assert found.ledger.overlap == held.ledger.overlap
+    assert found.ledger.splits["train"]["notes"]["near_duplicates_looked_for_by_minhash"] == len(
+        found.splits["train"].examples
+    )
+    assert held.ledger.overlap["train/few exact"] > 0
+    assert any("overlap" in example.about for example in held.splits["few"].examples)
+    folders = tmp_path / "disk", tmp_path / "held"
+    found.write(folders[0])
+    held.write(folders[1])
+    for name in ("card.json", "gold/dev.jsonl", "gold/few.jsonl"):
+        assert (folders[0] / name).read_bytes() == (folders[1] / name).read_bytes(), name
+
+
+def test_further_data_are_compared_with_a_train_on_disk(on_disk, tmp_path):
+    rows = list(rows_of("sentiment"))
+    path = written(tmp_path / "train.jsonl", rows)
+    more = written(tmp_path / "more.jsonl", [{"id": "n", "text": "quite new words", "label": "1"}, *rows[20:60]])
+    told = []
+    for on in (True, False):
+        on_disk(on)
+        folder = tmp_path / f"run-{on}"
+        prepare("sentiment", train=str(path), dev=None, tests={}, options=PrepareOptions(), seed=1).write(folder)
+        split = load("sentiment", str(more), SourceOptions(), labels=["negative", "positive"])
+        split, overlap = compare("more", split, read_fitted(folder), allow=False)
+        told.append(([example.about for example in split.examples], overlap))
+        with pytest.raises(Refused, match=r"stand in|was read from it"):
+            compare("train", load("sentiment", str(path), SourceOptions()), read_fitted(folder), allow=False)
+    assert told[0] == told[1]
+    assert told[0][1]["train/more exact"] > 10
+
+
+def test_ids_that_repeat_are_numbered_or_refused(on_disk, tmp_path):
+    rows = list(rows_of("sentiment"))
+    rows[200]["id"] = rows[3]["id"]
+    path = written(tmp_path / "train.jsonl", rows)
+    found = load("sentiment", str(path), SourceOptions())
+    assert found.notes["rows_renumbered_as_ids_repeat"] == 240
+    with pytest.raises(Refused, match="id"):
+        load("sentiment", str(path), SourceOptions(column=("id=id",)))
+    on_disk(False)
+    assert plain(load("sentiment", str(path), SourceOptions())) == plain(found)
+
+
+def test_what_is_wrong_is_refused_as_it_is_of_a_file_that_is_held(on_disk, tmp_path):
+    rows = list(rows_of("sentiment"))
+    cases = [
+        ([*rows[:100], {**rows[100], "text": 7}, *rows[101:]], {}, "7, not a text"),
+        (rows, {"labels": ["good", "bad"]}, "not one of good, bad"),
+        ([{**row, "label": "-"} for row in rows], {}, "no example is left"),
+        ([{"id": row["id"], "text": row["text"]} for row in rows], {}, "no column for label"),
+    ]
+    for number, (some, how, said) in enumerate(cases):
+        path = written(tmp_path / f"{number}.jsonl", some)
+        told = []
+        for on in (True, False):
+            on_disk(on)
+            with pytest.raises(Refused, match=said) as refused:
+                load("sentiment", str(path), SourceOptions(), **how)
+            told.append(str(refused.value))
+        assert told[0] == told[1]
+    numbers = written(tmp_path / "n.jsonl", [row | {"label": n % 3} for n, row in enumerate(rows_of("nli"))])
+    on_disk(True)
+    with pytest.raises(Refused, match="are numbers"):
+        load("nli", str(numbers), SourceOptions())
+
+
+def test_a_second_reading_comes_from_the_cache_and_another_file_does_not(on_disk, tmp_path, monkeypatch):
+    path = written(tmp_path / "train.jsonl", rows_of("sentiment"))
+    first = load("sentiment", str(path), SourceOptions())
+    with monkeypatch.context() as patch:
+        patch.setattr(large, "_write", None)
+        assert plain(load("sentiment", str(path), SourceOptions())) == plain(first)
+    written(path, list(rows_of("sentiment"))[:-9])
+    other = load("sentiment", str(path), SourceOptions())
+    assert other.hash != first.hash
+    monkeypatch.setenv("HELDOUT_CACHE", "off")
+    assert plain(load("sentiment", str(path), SourceOptions())) == plain(other)
+
+
+def test_only_tables_of_many_rows_are_large(on_disk, tmp_path):
+    few = written(tmp_path / "few.jsonl", list(rows_of("sentiment"))[:48])
+    many = written(tmp_path / "many.jsonl", rows_of("sentiment"))
+    assert [large.is_large(path, Reading()) for path in (few, many)] == [False, True]
+    assert not large.is_large(tmp_path, Reading())
+    assert load_task("ner").large is load_task("qa").large is None
+
+
+def reading_peak(path):
+    tracemalloc.start()
+    found = load("sentiment", str(path), SourceOptions())
+    for example in found.examples:
+        assert example.id
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    return peak
+
+
+def test_memory_does_not_grow_with_the_texts(on_disk, tmp_path, monkeypatch):
+    monkeypatch.setattr(large, "BLOCK", 200)
+    monkeypatch.setattr(streams, "CHUNK", 1 << 14)
+    generator = random.Random(2)
+    line = [{"text": " ".join(generator.choices(WORDS, k=60)), "label": n % 2} for n in range(500)]
+    peaks = {}
+    for n in (1_000, 9_000):
+        path = tmp_path / f"{n}.jsonl"
+        path.write_text("".join(json.dumps(line[i % 500] | {"id": f"r{i}"}) + "\n" for i in range(n)))
+        peaks[n] = reading_peak(path)
+    # A row's text has 250 bytes and an Example of it 800; numbers beside are not held in Python.
+    assert peaks[9_000] - peaks[1_000] < 8_000 * 100
+    on_disk(False)
+    held = reading_peak(path)
+    assert held > 4 * peaks[9_000]
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_carving_over_arrays_is_carving_over_lists(seed):
+    generator = random.Random(seed)
+    n = generator.choice([5, 40, 200])
+    made = texts(generator, max(n, 40))[:n]
+    about = [{"group": f"g{generator.randrange(n)}"} if generator.random() < 0.3 else {} for _ in range(n)]
+    examples = [Example(f"{i}", {"text": made[i]}, generator.choice("aab"), about[i]) for i in range(n)]
+    clusters = [generator.randrange(n) if generator.random() < 0.2 else n + i for i in range(n)]
+    keys = np.array([order(seed, made[i]) for i in range(n)], np.uint64)
+    codes = np.array(["ab".index(example.gold) for example in examples])
+    groups = carving.numbered(large.marks_of(examples))
+    size = generator.randrange(1, n)
+    units = carving.components(n, [np.array(clusters), groups])
+    try:
+        rest, dev = carve(examples, size, seed=seed, folds=made, clusters=clusters)
+    except Refused as refused:
+        with pytest.raises(Refused) as ours:
+            carving.carved(keys, units, codes, size)
+        assert str(ours.value) == str(refused)
+        return
+    taken = carving.carved(keys, units, codes, size)
+    assert [examples[i] for i in np.flatnonzero(taken)] == dev
+    assert [examples[i] for i in np.flatnonzero(~taken)] == rest
+    positions = carving.sampled(keys, codes, size)
+    assert positions.tolist() == sample(keys.tolist(), [example.gold for example in examples], size)
+    assert [examples[i] for i in positions] == limited(examples, size, seed=seed, folds=made)
+
+
+def test_components_are_those_of_union_find():
+    generator = np.random.default_rng(4)
+    for n, edges in ((1, 0), (30, 10), (200, 150), (300, 0)):
+        pairs = generator.integers(0, n, (edges, 2))
+        assert carving.components(n, [], pairs).tolist() == connect(n, pairs.tolist())
+    chain = np.stack([np.arange(99), np.arange(1, 100)], axis=1)[::-1]
+    assert set(carving.components(100, [], chain).tolist()) == {0}
