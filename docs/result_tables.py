@@ -5,6 +5,8 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
+from heldout.eval.behaviour import main_metric
+
 #: What a table of scores shows, by the card's kind: the metric, its head, and the variant that it is of.
 COLUMNS = {
     "label": (("accuracy", ""), ("nll", ""), ("ece", ""), ("ece", "temperature")),
@@ -19,7 +21,10 @@ COLUMNS = {
     "lm": (("lm_nll", ""), ("lm_accuracy", ""), ("nsp_accuracy", "")),
 }
 #: What the pairs of a suite say.
-PAIRS = {"both_right": "both of a pair right", "twin_gap": "gap to the twin", "flip_rate": "flips"}
+PAIRS = {
+    **{"both_right": "both of a pair right", "twin_gap": "gap to the twin", "flip_rate": "flips"},
+    "moved": "moved as stated",
+}
 HEADS = {
     **{"accuracy": "accuracy", "nll": "NLL", "ece": "ECE", "f1": "F1", "em": "EM", "has_ans_f1": "HasAns F1"},
     **{"no_ans_acc": "NoAns accuracy", "entity_f1": "F1", "entity_precision": "precision", "entity_recall": "recall"},
@@ -189,11 +194,12 @@ def phenomena_table(*runs: Path) -> str:
         for name, folder in systems(path.parent)
         if (folder / "scores" / f"{path.name}.json").exists()
     ]
-    main = read(next(folder for _, folder in systems(runs[0].parent)) / "card.json")["metrics"][0]
+    main = main_metric(found[0][1])
     first = found[0][1]["slices"]
     keys = [key for key in first if key.startswith(("phenomenon=", "role="))]
-    extra = [name for name in PAIRS if any(_value(first[key], name) is not None for key in keys)]
-    heads = [*(f"{name}: {HEADS.get(main, main)}" for name, _ in found), *(PAIRS[name] for name in extra)]
+    extra = [name for name in PAIRS if name != main and any(_value(first[key], name) is not None for key in keys)]
+    head = (HEADS | PAIRS).get(main, main)
+    heads = [*(f"{name}: {head}" for name, _ in found), *(PAIRS[name] for name in extra)]
     rows = [f"| cases | n | {' | '.join(heads)} |", "|---|---|" + "---|" * len(heads)]
     for key in keys:
         cells = [_shown(scores["slices"].get(key, {}).get("metrics", {}).get(main)) for _, scores in found]
