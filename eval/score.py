@@ -21,7 +21,7 @@ from heldout.eval.statistics import REPLICATES, Sampling, group_codes
 from heldout.eval.table import BINS
 from heldout.eval.tabulate import tabulate
 from heldout.fits import NEEDS, Fit, able, apply, spoken
-from heldout.records import Card, Example, Prediction, canonical, content_hash, goldless, join
+from heldout.records import Card, Example, Prediction, canonical, goldless, join
 
 
 def score(
@@ -60,16 +60,17 @@ def score(
     parts = slice_folder.cut(card, pairs, tables)
     sampling = Sampling(len(gold), group_codes(gold), replicates, seed)
     own = {CONFORMAL: OF_SETS, **{fit.kind: _lean(metrics) for fit in fits if fit.kind == "isotonic"}}
+    gold_hash, all_hash = hashes(card, gold, [prediction for _, prediction in pairs])
+    del pairs  # 64 MB of a million, while most is needed
     entries = evaluate(parts, metrics, sampling, own)
     blocks = {variant: _block(entries[variant], parts[variant]) for variant in tables}
-    gold_hash = content_hash(gold)
     return {
         "card": card.name,
         "version": card.version,
         "data": data,
         "n": len(gold),
         "gold_hash": gold_hash,
-        "inputs_hash": inputs_hash(card, gold, [prediction for _, prediction in pairs]),
+        "inputs_hash": all_hash,
         "replicates": replicates,
         "seed": seed,
         **blocks[PLAIN],
@@ -102,11 +103,25 @@ def _empty_slices(card: Card, parts: Mapping[str, Part]) -> list[str]:
 
 def inputs_hash(card: Card, gold: Sequence[Example], predictions: Sequence[Prediction]) -> str:
     """SHA-256 of all that scores are computed from: the card, gold with its ``about``, predictions in gold's order."""
-    digest = hashlib.sha256()
-    for row in (record.to_json() for records in ([card], gold, predictions) for record in records):
-        line = canonical(row)
-        digest.update(line.encode("utf-8", "surrogatepass") + b"\n")
-    return digest.hexdigest()
+    return hashes(card, gold, predictions)[1]
+
+
+def hashes(card: Card, gold: Sequence[Example], predictions: Sequence[Prediction]) -> tuple[str, str]:
+    """The ``content_hash`` of gold and the ``inputs_hash`` of it all; each text is written as JSON once for both."""
+    content, inputs = hashlib.sha256(), hashlib.sha256()
+    _feed(inputs, canonical(card.to_json()))
+    for example in gold:
+        id_, text, answer = canonical(example.id), canonical(example.text), canonical(example.gold)
+        about = canonical(example.about) if example.about else "{}"
+        _feed(content, f"[{id_}, {text}, {answer}]")
+        _feed(inputs, f'{{"about": {about}, "gold": {answer}, "id": {id_}, "text": {text}}}')
+    for prediction in predictions:
+        _feed(inputs, canonical(prediction.to_json()))
+    return content.hexdigest(), inputs.hexdigest()
+
+
+def _feed(digest: "hashlib._Hash", line: str) -> None:
+    digest.update(line.encode("utf-8", "surrogatepass") + b"\n")
 
 
 def _block(entries: Mapping[str, Entries], parts: Mapping[str, Part]) -> dict[str, Any]:

@@ -80,8 +80,12 @@ class Prediction:
 
     def to_json(self) -> dict[str, Any]:
         """The prediction as a line of a predictions file; what is None is left out."""
-        optional = {"scores": self.scores, "entities": self.entities, "seen": self.seen}
-        return {"id": self.id, "answer": self.answer} | {k: v for k, v in optional.items() if v is not None}
+        row: dict[str, Any] = {"id": self.id, "answer": self.answer}
+        for key in ("scores", "entities", "seen"):
+            value = getattr(self, key)
+            if value is not None:
+                row[key] = value
+        return row
 
 
 def read_card(path: Path) -> Card:

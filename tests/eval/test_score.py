@@ -1,3 +1,4 @@
+import hashlib
 import json
 from collections.abc import Sequence
 from dataclasses import replace
@@ -6,12 +7,14 @@ from typing import Any
 
 import numpy as np
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from heldout.errors import Refused
 from heldout.eval.fits import fit_temperature
 from heldout.eval.metrics import find
 from heldout.eval.run_scores import score_run
-from heldout.eval.score import score
+from heldout.eval.score import hashes, score
 from heldout.eval.tabulate import tabulate
 from heldout.eval.text import render
 from heldout.fits import apply, read_fit
@@ -259,7 +262,7 @@ def test_a_first_test_without_predictions_leaves_the_others_without_a_drop(tmp_p
     (folder / "predictions" / "imdb.jsonl").unlink()
     row = score_run(folder, "yelp", replicates=50)["yelp"]
     assert row["drop"] == {"from": "imdb", "metrics": {}}
-    assert "No drop from imdb: it has no predictions." in render(row)
+    assert "No drop from imdb: it has no predictions or no gold." in render(row)
 
 
 def test_a_slice_that_seldom_is_drawn_does_not_count_the_times_it_was_not() -> None:
@@ -290,3 +293,25 @@ def test_folders_that_cannot_be_scored_are_refused_in_one_line(tmp_path: Path) -
     assert "predictions/imdb.jsonl: no such file; it must hold one line for each id of" in said
     write_json(tmp_path / "bare" / "card.json", CARD.to_json())
     assert "run finetune or predict first" in refused(lambda: score_run(tmp_path / "bare"))
+
+
+KEYS = st.text(st.characters(exclude_categories=()), max_size=6)
+VALUES = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False) | KEYS,
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(KEYS, inner, max_size=3),
+    max_leaves=8,
+)
+
+
+@given(
+    st.lists(st.tuples(st.dictionaries(KEYS, VALUES, max_size=3), VALUES, st.dictionaries(KEYS, VALUES, max_size=3))),
+    st.lists(st.tuples(VALUES, VALUES)),
+)
+@settings(max_examples=50, deadline=None)
+def test_both_hashes_are_of_the_records_as_json_with_sorted_keys(examples: list[Any], answers: list[Any]) -> None:
+    gold = [Example(str(row), text, answer, about) for row, (text, answer, about) in enumerate(examples)]
+    said = [Prediction(str(row), answer, scores) for row, (answer, scores) in enumerate(answers)]
+    rows = [record.to_json() for records in ([CARD], gold, said) for record in records]
+    lines = "".join(json.dumps(row, ensure_ascii=False, sort_keys=True) + "\n" for row in rows)
+    expected = hashlib.sha256(lines.encode("utf-8", "surrogatepass")).hexdigest()
+    assert hashes(CARD, gold, said) == (content_hash(gold), expected)
