@@ -29,6 +29,7 @@ from typing import Literal, get_args
 from heldout.bench.result import Result, against, keep, where
 from heldout.bench.training.bench import bench_train
 from heldout.data import task_names
+from heldout.data.corpus import CUTS
 from heldout.data.prepare import PrepareOptions
 from heldout.errors import Refused
 from heldout.eval.statistics import REPLICATES
@@ -58,6 +59,9 @@ class Options(PrepareOptions, ReadOptions):
     examples: int = option(128, "predict: examples of a block")
     pipeline_batch: int = option(32, "predict: batch size of transformers' pipeline")
     corpus: tuple[str, ...] = option((), "pretrain, tokenize: plain text; again for more", metavar="SOURCE")
+    documents: tuple[str, ...] = option(
+        (), f"pretrain: how text files are cut: {', '.join(CUTS)} (blank-line unless given)", metavar="CUT"
+    )
     tokenizer: str = option("", "pretrain: the tokenizer's folder (default: the model's)", metavar="DIR")
     preset: Preset = option("mini", "pretrain: the size of a fresh model, where no --model is given")
     length: int = option(128, "pretrain: tokens a row")
@@ -69,7 +73,7 @@ class Options(PrepareOptions, ReadOptions):
     peer: tuple[str, ...] = option((), "train: trainer or trainer-tuned; again for more (default: both)")
     part: Literal["both", "speed", "quality"] = option("both", "train: what to measure")
     steps: int = option(4, "train: optimizer steps of a block")
-    blocks: int = option(8, "blocks of each side")
+    blocks: int = option(6, "blocks of each side; fewer than 6 give no 95% interval")
     seeds: str = option("1,2,3", "train: seeds of the quality part", metavar="1,2,3")
     seed: int = option(1, "draws samples and dev, and the speed part's order and head")
     replicates: int = option(REPLICATES, "bootstrap replicates")

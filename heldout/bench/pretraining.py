@@ -12,6 +12,7 @@ from heldout.bench.figures import spread
 from heldout.bench.flops import TRAINING, Costs
 from heldout.bench.result import Result, mega, number, share, short
 from heldout.bench.turns import opened, rounds
+from heldout.data.corpus import CorpusOptions
 from heldout.eval.columns import aligned
 
 SIDE, LIMITS = "pretrain", ("matmul fp32", "matmul bf16")
@@ -23,7 +24,7 @@ def bench_pretrain(options: Any, *, say: Callable[[str], None]) -> list[Result]:
     """Blocks of optimizer steps between blocks of multiplications; the options are those of heldout pretrain."""
     from heldout.pretrain.options import PretrainOptions
 
-    given = {field.name for field in fields(PretrainOptions)} & {"trust_remote_code", "precision", "attention_dropout"}
+    given = [field.name for field in fields(CorpusOptions)] + ["trust_remote_code", "precision", "attention_dropout"]
     asked = {name: getattr(options, name) for name in given} | {
         "corpus": list(options.corpus),
         "tokenizer": options.tokenizer or None,
@@ -92,7 +93,10 @@ def work(spec: Mapping[str, Any], channel: Channel) -> None:
     from heldout.train.precision import make_accelerator, resolve
     from heldout.train.windows import by_budget
 
-    options = PretrainOptions(**{**spec["options"], "corpus": tuple(spec["options"]["corpus"])})
+    asked: dict[str, Any] = {
+        name: tuple(value) if isinstance(value, list) else value for name, value in spec["options"].items()
+    }
+    options = PretrainOptions(**asked)
     precision, _ = resolve(options.precision)
     accelerator = make_accelerator(precision)
     job = Job(Path(spec["folder"]), options, spec["seed"], "")

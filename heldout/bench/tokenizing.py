@@ -12,6 +12,7 @@ import os
 import tempfile
 import time
 from collections.abc import Callable, Mapping
+from dataclasses import fields
 from pathlib import Path
 from typing import Any
 
@@ -68,8 +69,9 @@ def bench_tokenize(options: Any, *, say: Callable[[str], None]) -> list[Result]:
 def _write(options: Any, path: Path) -> int:
     """The first texts of the corpus, as JSON strings; returns their bytes."""
     limit, size = options.megabytes * 1e6, 0
+    reading = CorpusOptions(**{field.name: getattr(options, field.name) for field in fields(CorpusOptions)})
     with path.open("w", encoding="utf-8") as lines:
-        for document in texts(options.corpus, CorpusOptions()):
+        for document in texts(options.corpus, reading):
             if size >= limit:
                 break
             lines.write(json.dumps(document.text) + "\n")

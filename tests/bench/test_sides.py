@@ -20,6 +20,7 @@ from heldout.options import parse
 from heldout.runs import read_json
 from heldout.scripts.bench import Options
 
+FILLER = "the film a plot scene with and but its actor song ending was is very quite".split()  # noqa: SIM905
 WORK = {"ours": ours.work, "trainer": peer.work}
 
 
@@ -37,13 +38,18 @@ class Channel:
         self.said.append(json.loads(json.dumps(message)))
 
 
-def work(spec, *blocks):
-    """What a side says of itself and of its blocks; accelerate is as fresh as in a process of its own."""
+def as_fresh():
+    """accelerate as in a process of its own."""
     from accelerate.state import AcceleratorState, PartialState
 
-    channel = Channel(*blocks)
     AcceleratorState._reset_state(reset_partial_state=True)
     PartialState._reset_state()
+
+
+def work(spec, *blocks):
+    """What a side says of itself and of its blocks."""
+    channel = Channel(*blocks)
+    as_fresh()
     WORK[spec["work"]](spec, channel)
     return channel.said
 
@@ -142,7 +148,9 @@ def test_a_quality_part_goes_on_only_as_it_was_begun(reviews_csv, tiny_model, tm
 
 
 def ner_csv(path):
-    sentences = ["Ada B-person\nsang O\nin O\nMalm B-place\nBay I-place\n", "the O\nfilm O\nwas O\nlong O\n"] * 12
+    sentences = []
+    for number, word in enumerate(FILLER):
+        sentences += [f"Ada B-person\n{word} O\nin O\nMalm B-place\nBay I-place\n", f"the O\n{word} O\n" * (number + 1)]
     path.write_text("\n".join(sentences))
     return path
 
@@ -164,24 +172,25 @@ def test_words_are_prepared_as_ours_row_for_row(tiny_model, tmp_path):
     assert taken["ours"]["digest"] == taken["trainer"]["digest"]
 
 
-def squad(path):
-    context = "the mill stood by the river and ada moor made it . " * 3
-    answers = [{"text": "ada moor", "answer_start": context.index("ada")}]
-    qas = [{"id": f"q{number}", "question": "who made the mill ?", "answers": answers} for number in range(24)]
-    articles = [{"title": f"t{n}", "paragraphs": [{"context": f"{n} {context}", "qas": []}]} for n in range(4)]
-    for number, one in enumerate(qas):
-        paragraph = articles[number % 4]["paragraphs"][0]
-        shifted = [{"text": "ada moor", "answer_start": paragraph["context"].index("ada")}]
-        paragraph["qas"].append({**one, "answers": shifted})
+def squad(path, context, answer, words):
+    """A file of SQuAD: the same answer in passages that begin with each of the words, twenty times."""
+    articles = []
+    for word in words:
+        passage = f"{word} " * 20 + context
+        answers = [{"text": answer, "answer_start": passage.index(answer)}]
+        asked = [{"id": f"{word}{number}", "question": "who made it ?", "answers": answers} for number in range(2)]
+        articles.append({"title": word, "paragraphs": [{"context": passage, "qas": asked}]})
     path.write_text(json.dumps({"version": "1.1", "data": articles}))
     return path
 
 
 def test_questions_are_prepared_as_run_qa_does_with_the_answers_where_they_stand(tiny_model, tmp_path):
-    data = squad(tmp_path / "train.json")
+    mill = "the mill stood by the river and ada moor made it . " * 3
+    data = squad(tmp_path / "train.json", mill, "ada moor", FILLER)
+    dev = squad(tmp_path / "dev.json", "a song that greta wrote in a night", "greta", ["all", "any"])
     words = ["train", "--task", "qa", "--train", str(data), "--model", str(tiny_model), "--max-length", "64"]
     asked = parse(Options, [*words, "--batch-size", "4"], prog="bench", description="")
-    prepared = prepare("qa", train=asked.train, dev=None, tests={}, options=asked, seed=1)
+    prepared = prepare("qa", train=asked.train, dev=str(dev), tests={}, options=asked, seed=1)
     write_data(prepared, tmp_path / "data")
     from heldout.bench.training.examples import prepared as as_example
     from heldout.bench.training.work import Work
@@ -219,8 +228,9 @@ def test_both_encode_the_same_ids_and_train_as_many_pieces(tmp_path):
 
 
 def test_packed_rows_have_no_padding_and_masked_positions_alone_are_asked_for(tiny_model, tmp_path):
-    corpus = tmp_path / "corpus.txt"
-    corpus.write_text("the film was a very moving plot with bright song and a dull ending\n\n" * 200)
+    corpus = tmp_path / "corpus.jsonl"
+    texts = [f"the film {word} a very moving plot with {other} ending" for word in FILLER for other in FILLER]
+    corpus.write_text("".join(json.dumps({"text": text}) + "\n" for text in texts))
     asked = {"corpus": [str(corpus)], "tokenizer": str(tiny_model), "preset": "tiny", "max_length": 32}
     asked |= {"batch_size": 4, "pack": True, "max_steps": 5}
     channel = Channel(2, 3)
@@ -244,6 +254,7 @@ def run(tiny_model, reviews_csv, tmp_path_factory):
 
 def test_ours_and_the_pipeline_answer_the_same_examples_alike(run):
     answers = {}
+    as_fresh()
     for form in ("fp32", "pipeline"):
         channel = Channel(3, 4)
         spec = {"run": str(run), "data": str(run / "gold" / "dev.jsonl"), "form": form, "batch": 2}

@@ -46,7 +46,12 @@ def quality(
         for seed, mine, theirs in zip(seeds, taken[ours], taken[peer], strict=True):
             refuse_less(peer, seed, mine, theirs, same=str(arguments["task"]) in SAME_ROWS)
     compared = {peer: _compared(out / peer, out / ours, seeds, replicates) for peer in peers}
-    figures = {f"ours less {peer} {entry['metric']}": float(entry["value"]) for peer, entry in compared.items()}
+    figures = {
+        f"ours less {peer} {entry['metric']}{which}": float(entry[key])
+        for peer, entry in compared.items()
+        for key, which in (("value", ""), ("low", ", lower bound"))
+        if entry[key] is not None
+    }
     text = _text(compared, taken[ours][0], seeds)
     return Result("train quality", arguments, figures, {"taken": taken, "compared": compared}, text)
 

@@ -53,7 +53,8 @@ def speed(
     ratios = {peer: ratio(_rates(rows[ours]), _rates(rows[peer])) for peer in peers}
     for name, row in rows.items():
         row["ours_is"] = ratios.get(name)
-    return Result("train speed", arguments, _figures(rows), {"sides": rows, "limits": peaks}, _text(rows, peaks, steps))
+    text = _text(rows, peaks, steps, arguments)
+    return Result("train speed", arguments, _figures(rows), {"sides": rows, "limits": peaks}, text)
 
 
 def check(side: Side, block: Block, steps: int, arguments: Mapping[str, Any]) -> None:
@@ -102,7 +103,9 @@ def _figures(rows: Mapping[str, Mapping[str, Any]]) -> dict[str, float]:
     return found
 
 
-def _text(rows: Mapping[str, Mapping[str, Any]], peaks: Mapping[str, Any], steps: int) -> str:
+def _text(
+    rows: Mapping[str, Mapping[str, Any]], peaks: Mapping[str, Any], steps: int, arguments: Mapping[str, Any]
+) -> str:
     heads = ["", "precision", "real tokens/s", "quartiles", "ours is", "", "of the matmul peak", "peak MB"]
     table = [heads]
     for name, row in rows.items():
@@ -118,7 +121,10 @@ def _text(rows: Mapping[str, Mapping[str, Any]], peaks: Mapping[str, Any], steps
     lines = aligned(table, right={2, 4, 6, 7})
     limits = ", ".join(f"{name} {peaks[name]['median'] / 1e9:,.0f}" for name in LIMITS)
     lines += ["", f"Peak of matrix multiplication in this run, GFLOP/s: {limits}."]
-    lines += [f"{some['steps']} steps of each side, in blocks of {steps} that take turns."]
+    lines += [
+        f"{some['steps']} steps of {arguments['batch_size']} rows of each side, in blocks of {steps} that take turns, "
+        f"of {arguments.get('rows', 0):,} rows."
+    ]
     if beside:
         lines += [
             f"Ours is the median of the ratios of {beside['rounds']} rounds, then the interval that holds that median "

@@ -47,11 +47,12 @@ class Work:
         return cls(spec["side"], load_task(spec["task"], card), card, train, dev, options, spec["seed"], out)
 
 
-def write_data(prepared: Prepared, folder: Path) -> None:
-    """Write what every side reads."""
+def write_data(prepared: Prepared, folder: Path, train: Sequence[Example] | None = None) -> None:
+    """Write what every side reads; ``train`` are the examples to train on, all of them where none are given."""
+    splits = {TRAIN: prepared.splits["train"].examples, DEV: prepared.splits["dev"].examples}
     write_json(folder / CARD, prepared.card.to_json())
-    for name, file in (("train", TRAIN), ("dev", DEV)):
-        write_lines(folder / file, (example.to_json() for example in prepared.splits[name].examples))
+    for file, examples in (splits | ({TRAIN: train} if train is not None else {})).items():
+        write_lines(folder / file, (example.to_json() for example in examples))
 
 
 def fit_options(options: Any, **changed: Any) -> dict[str, Any]:
