@@ -106,6 +106,9 @@ def _refuse(options: Options, out: Path) -> None:
         raise Refused(
             "heldout sweep is one process a trial; start the command several times, without accelerate launch"
         )
+    once = options.epochs == 1 and not options.eval_every and not any("epochs" in text for text in options.space)
+    if options.pruner == "median" and once:
+        raise Refused("--pruner median: dev is asked once a trial, at its end; add --eval-every N to prune before it")
     if (out / "run.json").exists():
         raise Refused(f"{out}: holds a run; choose another --out for the sweep")
     same(out, _said(options))

@@ -173,14 +173,19 @@ def require_optuna() -> None:
 def open_study(folder: Path, storage: Storage, *, maximize: bool, pruner: Pruner) -> Any:
     """The study in a sweep's folder (study.journal or study.db), made where it is not there; call it in a turn."""
     import optuna
-    from optuna.storages import JournalStorage
+    from optuna.storages import JournalStorage, RDBStorage
     from optuna.storages.journal import JournalFileBackend
 
     optuna.logging.set_verbosity(optuna.logging.WARNING)
-    journal, database = folder / "study.journal", folder / "study.db"
+    if storage == "journal":
+        kept: Any = JournalStorage(JournalFileBackend(str(folder / "study.journal")))
+    else:
+        # SQLite's own 5 seconds of waiting for another writer are short on a busy machine.
+        patient = {"connect_args": {"timeout": 60}}
+        kept = RDBStorage(f"sqlite:///{folder / 'study.db'}", engine_kwargs=patient)
     prune = {"none": optuna.pruners.NopPruner, "median": optuna.pruners.MedianPruner}[pruner]
     return optuna.create_study(
-        storage=JournalStorage(JournalFileBackend(str(journal))) if storage == "journal" else f"sqlite:///{database}",
+        storage=kept,
         study_name="sweep",
         direction="maximize" if maximize else "minimize",
         pruner=prune(),

@@ -12,7 +12,13 @@ import pytest
 
 from heldout.cli import main
 from heldout.ledger import read_ledger
+from heldout.options import parse
 from heldout.runs import read_json
+from heldout.scripts.sweep import VARIED, Options
+from heldout.sweep.recipe import recipe as written
+from heldout.sweep.space import parse_space
+
+ROOT = Path(__file__).parent.parent.parent
 
 SPACE = ("--space", "learning-rate=1e-4:3e-2:log", "--space", "batch-size=8,16")
 
@@ -240,6 +246,7 @@ def test_the_pruner_gives_up_a_trial_early_and_seeds_are_runs_of_a_trial(recipe,
         (("--space", "model=nowhere-at-all,tiny"), ("nowhere-at-all",)),
         (("--trials", "0"), ("--trials 0: give 1 or more",)),
         (("--seeds", "1,1"), ("every seed once",)),
+        (("--pruner", "median", "--epochs", "1"), ("add --eval-every",)),
     ],
 )
 def test_what_cannot_be_is_refused_before_anything_is_made(recipe, tmp_path, capsys, more, parts):
@@ -264,6 +271,38 @@ def test_another_space_other_data_a_run_s_folder_and_accelerate_are_refused(
     refused(capsys, sweep(recipe, whole / "trial-000"), "holds a run")
     monkeypatch.setenv("WORLD_SIZE", "2")
     refused(capsys, sweep(recipe, tmp_path / "sweep"), "one process a trial")
+
+
+def test_a_trial_that_ends_again_and_again_with_nothing_made_fails_and_then_there_is_no_best(
+    recipe, tmp_path, capsys, monkeypatch
+):
+    monkeypatch.setattr("heldout.scripts._trials.LIVES", 0)
+    assert main(sweep(recipe, tmp_path / "sweep", trials=2)) == 1
+    assert [row["state"] for row in trials(tmp_path / "sweep")] == ["failed", "failed"]
+    assert not (tmp_path / "sweep" / "best.toml").exists()
+    last = capsys.readouterr().err.splitlines()[-1]
+    assert last.startswith("heldout: no trial came through; trial-001: ended 0 times with nothing new made")
+
+
+RECIPES = [
+    path
+    for path in sorted((ROOT / "recipes").glob("*.toml"))
+    if "\ntrain = " in path.read_text() and not path.stem.startswith("distill-")
+]
+
+
+def test_there_are_recipes():
+    assert len(RECIPES) >= 10
+
+
+@pytest.mark.parametrize("path", RECIPES, ids=lambda path: path.stem)
+def test_every_recipe_of_finetune_is_one_of_a_sweep_and_comes_back_from_a_recipe(path, tmp_path):
+    words = ["--config", str(path), "--model", "m", "--out", "o", *SPACE]
+    words += [] if "\ntask = " in path.read_text() else ["sentiment"]
+    options = parse(Options, words, prog="heldout sweep", description="")
+    assert len(parse_space(options.space, options, VARIED)) == 2
+    (tmp_path / "r.toml").write_text(written(options, without=(), comment=[]), encoding="utf-8")
+    assert parse(Options, ["--config", str(tmp_path / "r.toml")], prog="heldout sweep", description="") == options
 
 
 def test_without_optuna_the_call_says_what_to_install(recipe, tmp_path, capsys, monkeypatch):
