@@ -202,7 +202,8 @@ def _without_excluded(train: Loaded, texts: Texts, card: Card, *, unlabelled: bo
     """Train without the examples whose text stands, or nearly stands, in an --exclude source."""
     found = texts.matches(texts.positions("train", train.examples), texts.excluded)
     kept = take(train.examples, [place for place, match in enumerate(found) if match is None])
-    left = {example.gold for example in representatives(kept)} if kept else set()
+    # Gold of words and of spans is a list, and no label can be lost.
+    left = {example.gold for example in representatives(kept)} if kept and card.kind == "label" else set()
     lost = [label for label in card.labels if label not in left] if card.kind == "label" else []
     if lost and not unlabelled:
         raise Refused(f"{train.source}: --exclude takes out every example of {lost[0]!r}; nothing is left to learn")
