@@ -97,24 +97,38 @@ class _Noting:
 
 def _pauses(collator: _Noting, channel: Channel, *, whole: bool) -> Any:
     """A callback that stops after each block until the next is asked for; a whole training is one block."""
+    import torch
     from transformers import TrainerCallback
 
     class Pauses(TrainerCallback):
-        taken = Taken()
-        left = 0
-        started = 0.0
+        def __init__(self) -> None:
+            self.taken = Taken()
+            self.block: list[list[Row]] = []
+            self.left = 0
+            self.started = 0.0
 
         def on_train_begin(self, *_: Any, **__: Any) -> None:
             self._wait()
 
         def on_step_end(self, *_: Any, **__: Any) -> None:
-            seconds = time.perf_counter() - self.started
             self.left -= 1
+            if not self.left and torch.cuda.is_available():
+                # Trainer runs ahead of a GPU; our loop reads each step's loss.
+                torch.cuda.synchronize()
+            seconds = time.perf_counter() - self.started
             # The loader is a batch ahead of the training.
-            self.taken.add(collator.batches.popleft())
+            self.block.append(collator.batches.popleft())
+            if whole or not self.left:
+                self._count()
             if not whole and not self.left:
                 channel.say(self.taken.to_json() | {"seconds": seconds})
                 self._wait()
+
+        def _count(self) -> None:
+            # Not while a block is timed.
+            for batch in self.block:
+                self.taken.add(batch)
+            self.block.clear()
 
         def _wait(self) -> None:
             self.left = channel.asked()
