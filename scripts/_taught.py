@@ -5,10 +5,11 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 from accelerate import Accelerator
 from transformers import AutoModel, PreTrainedModel
 
-from heldout.data.fitted import fingerprint, read_fitted, refusal
+from heldout.data.fitted import fingerprints, read_fitted, refusal
 from heldout.data.prepare import Prepared
 from heldout.errors import Refused
 from heldout.ledger import Ledger, read_ledger
@@ -152,13 +153,13 @@ def with_teacher(prepared: Prepared, run: Run, *, allow: bool) -> Prepared:
 
 def _overlap(prepared: Prepared, run: Run, ledger: Ledger, *, allow: bool) -> Ledger:
     for name, split in prepared.splits.items():
-        prints = [] if name == "train" else [fingerprint(example) for example in split.examples]
+        prints = fingerprints(() if name == "train" else split.examples)
         for earlier in read_fitted(run.folder):
-            inside = sum(one in (earlier.texts or ()) for one in prints)
+            inside = int(np.isin(prints, () if earlier.texts is None else earlier.texts).sum())
             if inside and inside == len(prints) and name != "dev" and not allow:
                 where = f"all {inside} of its texts stand in the teacher's {earlier.name}"
                 raise refusal(f"--test {name}={split.source}", where)
             if inside and not (name == "dev" and earlier.name == "dev"):
                 say(f"{name}: {inside:,} of its {len(prints):,} texts stand in the teacher's {earlier.name}")
-            ledger = ledger.with_overlap({f"teacher's {earlier.name}/{name} exact": inside} if prints else {})
+            ledger = ledger.with_overlap({f"teacher's {earlier.name}/{name} exact": inside} if len(prints) else {})
     return ledger

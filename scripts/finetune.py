@@ -20,6 +20,7 @@ from heldout.baselines import find, write_baseline_run
 from heldout.data import load_task as load_data
 from heldout.data import task_names
 from heldout.data.prepare import Prepared, PrepareOptions, parse_tests, prepare
+from heldout.data.rows import Rows
 from heldout.errors import Refused
 from heldout.eval.summary import summary
 from heldout.options import REQUIRED, option, positional, to_json
@@ -117,7 +118,7 @@ def _baselines(out: Path, options: Options, prepared: Prepared) -> None:
     """Fit the baselines that are asked for as runs under RUN/baselines/; one that does not apply is named."""
     shared = {field.name for field in dataclasses.fields(PrepareOptions)} | {"task", "train", "dev", "test", "seed"}
     said = {key: value for key, value in to_json(options).items() if key in shared}
-    for kind in _kinds(options):
+    for kind in _fitting(options, prepared):
         folder = out / "baselines" / kind
         if _is_done(folder):
             continue
@@ -127,6 +128,17 @@ def _baselines(out: Path, options: Options, prepared: Prepared) -> None:
             write_baseline_run(folder, kind, prepared, seed=options.seed, run_options=said)
         except Refused as refused:
             say(f"baseline {kind} left out: {refused}")
+
+
+def _fitting(options: Options, prepared: Prepared) -> list[str]:
+    """Those of them that are fitted: where train is too large to be held, by default none that learns its texts."""
+    kinds, held = list(_kinds(options)), not isinstance(prepared.splits["train"].examples, Rows)
+    if held or options.baseline:
+        return kinds
+    left_out = [kind for kind in kinds if find(kind).learns == "texts"]
+    if left_out:
+        say(f"{', '.join(left_out)}: left out, as they would hold all of train; --baseline {left_out[0]} asks for it")
+    return [kind for kind in kinds if kind not in left_out]
 
 
 def _kinds(options: Options) -> tuple[str, ...]:

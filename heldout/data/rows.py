@@ -155,6 +155,28 @@ def take(examples: Sequence[Example], positions: Sequence[int]) -> Sequence[Exam
     return tuple(examples[position] for position in positions)
 
 
+class Ids(Sequence[str]):
+    """The ids of rows on disk."""
+
+    def __init__(self, rows: Rows) -> None:
+        self._rows = rows
+
+    def __len__(self) -> int:
+        return len(self._rows)
+
+    @overload
+    def __getitem__(self, at: int) -> str: ...
+    @overload
+    def __getitem__(self, at: slice) -> Sequence[str]: ...
+    def __getitem__(self, at: int | slice) -> Any:
+        return [one.id for one in self._rows[at]] if isinstance(at, slice) else self._rows[at].id
+
+
+def ids_of(examples: Sequence[Example]) -> Sequence[str]:
+    """The ids of examples, wherever they are."""
+    return Ids(examples) if isinstance(examples, Rows) else [example.id for example in examples]
+
+
 def hash_of(examples: Sequence[Example]) -> str:
     """records.content_hash of examples, wherever they are."""
     return examples.digest() if isinstance(examples, Rows) else content_hash(examples)

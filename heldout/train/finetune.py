@@ -10,6 +10,7 @@ from typing import Any, Literal
 from accelerate import Accelerator
 from transformers import PreTrainedModel
 
+from heldout.data.rows import ids_of
 from heldout.errors import Refused
 from heldout.eval import metrics
 from heldout.eval.tabulate import tabulate
@@ -227,7 +228,7 @@ def _plan(job: Job, encoded: Encoded) -> tuple[tuple[Step, ...], str]:
         seed=job.seed,
         max_steps=job.options.max_steps,
     )
-    return plan, plan_hash(plan, [example.id for example in job.train])
+    return plan, plan_hash(plan, ids_of(job.train))
 
 
 def _recipe(job: Job, setup: Setup, steps: int) -> Recipe:

@@ -32,6 +32,8 @@ def make_plan(
     """
     steps: list[Step] = []
     for epoch in range(epochs):
+        if max_steps and len(steps) >= max_steps:
+            break
         for rows in _epoch(lengths, batch_size, seed, epoch):
             steps.append(Step(len(steps), epoch, tuple(rows)))
     return tuple(steps[:max_steps] if max_steps else steps)

@@ -14,7 +14,8 @@ from typing import Any
 import tokenizers
 
 from heldout.cache import cached
-from heldout.records import Example, content_hash
+from heldout.data.rows import hash_of
+from heldout.records import Example
 from heldout.train import classify, framing, packed, places, windows
 from heldout.train.packed import InFolder, InMemory, Packed, Seen, open_packed, pack, save_form
 from heldout.train.progress import progress
@@ -76,7 +77,7 @@ def key_of(task: Task, examples: Sequence[Example], encoding: Encoding) -> str:
     """SHA-256 of all that decides the windows."""
     tokenizer: Any = encoding.tokenizer
     said = {
-        "texts": content_hash(examples),
+        "texts": hash_of(examples),
         "names": list(tokenizer.model_input_names),
         "special": list(tokenizer.all_special_ids),
         "library": tokenizers.__version__,

@@ -2,10 +2,12 @@
 
 from itertools import combinations
 
+import numpy as np
+
 from heldout.checks.doctor._contract import Check, Finding, Patient, judged, not_applicable
 from heldout.data import load_task
 from heldout.data.duplicates import counted
-from heldout.data.fitted import fingerprint, read_fitted
+from heldout.data.fitted import fingerprints, read_fitted
 from heldout.data.sources import Loaded
 from heldout.data.texts import Texts
 from heldout.eval.run_data import DEV, names_of
@@ -31,7 +33,7 @@ def examine(patient: Patient) -> Finding:
         found.append(_said(matched["exact"] + matched["near"], len(sets[test]), test, DEV, matched.get("shared", 0)))
     train = next(split.texts for split in read_fitted(patient.folder) if split.name == "train")
     for name, examples in sets.items() if train is not None else ():
-        inside = sum(fingerprint(example) in (train or ()) for example in examples)
+        inside = int(np.isin(fingerprints(examples), [] if train is None else train).sum())
         found.append(_said(inside, len(examples), name, "train", 0))
     if not found:
         return not_applicable("there is no dev beside the test, and train's texts are not known")
