@@ -42,7 +42,7 @@ class Work:
 
 def names(space: Sequence[Dimension]) -> str:
     """The options that are varied, in words."""
-    return ", ".join(flag(dimension.name)[2:] for dimension in space)
+    return " + ".join(flag(dimension.name)[2:] for dimension in space)
 
 
 def one_trial(work: Work, trial: Trial) -> None:
@@ -129,8 +129,8 @@ def write_outcome(work: Work) -> dict[str, Any]:
 def _write_best(work: Work, kept: dict[str, Any]) -> None:
     best = kept["best"]
     values = next(row["values"] for row in kept["trials"] if row["trial"] == best["trial"])
-    thing = f"{names(work.search.space)}: the best of {best['of']} trials"
-    chosen = "; ".join(filter(None, [work.recipe.chosen, f"{thing} on dev"]))
+    thing = f"best of {best['of']} trials over {names(work.search.space)}"
+    chosen = "; ".join(filter(None, [work.recipe.chosen, thing]))
     comment = [
         f"The best of {best['of']} trials by dev {kept['metric']}: {best['trial']}, {best['value']:.4f}, which is",
         "optimistic, as the best of several: a test that no trial saw says how good it is. Run where the sweep ran:",
@@ -145,8 +145,8 @@ def _write_best(work: Work, kept: dict[str, Any]) -> None:
 
 def _note_best(work: Work, trial: Path, thing: str) -> None:
     """The best trial's ledger says of how many it is the best; what it said of fewer is taken back."""
-    dev, stem = work.prepared.splits["dev"], f"{names(work.search.space)}: the best of "
+    dev, over = work.prepared.splits["dev"], f" trials over {names(work.search.space)}"
     for run in work.judge.folders(trial):
         ledger = read_ledger(run)
-        fitted = {name: entry for name, entry in ledger.fitted.items() if not name.startswith(stem)}
+        fitted = {name: entry for name, entry in ledger.fitted.items() if not name.endswith(over)}
         write_ledger(run, replace(ledger, fitted=fitted).with_fitted(thing, "dev", dev.hash, len(dev.examples)))

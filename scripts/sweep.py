@@ -1,6 +1,6 @@
 """Search for the options that fine-tune best on dev; every trial is a run folder, the best becomes a recipe.
 
-    heldout sweep --config recipes/imdb.toml --model google-bert/bert-base-uncased --limit 2000 \\
+    heldout sweep sentiment --config recipes/imdb.toml --model google-bert/bert-base-uncased --limit 2000 \\
         --space learning-rate=1e-5:1e-4:log --space batch-size=16,32 --space warmup=0:0.2 \\
         --trials 20 --eval-every 50 --pruner median --out sweeps/imdb
     heldout finetune --config sweeps/imdb/best.toml --out runs/imdb
@@ -155,7 +155,7 @@ def _refuse_changed(out: Path, prepared: Prepared) -> None:
 
 def _searched(recipe: finetune.Options, space: Sequence[Dimension]) -> finetune.Options:
     """The options of every trial: no tests, no baselines, and the ledger told that values were searched on dev."""
-    said = "; ".join(filter(None, [recipe.chosen, f"{names(space)}: searched on dev"]))
+    said = "; ".join(filter(None, [recipe.chosen, f"search over {names(space)}"]))
     return replace(recipe, test=(), baseline=("none",), chosen=said)
 
 
@@ -166,5 +166,7 @@ def _print(options: Options, kept: Mapping[str, Any]) -> None:
     if kept["best"] is None and len(ended) == len(kept["trials"]):
         raise Failed(f"no trial came through; {ended[-1]['trial']}: {ended[-1]['why']}")
     if kept["best"] is not None and not options.json:
-        best = shlex.quote(str(Path(options.out, "best.toml")))
-        print(f"\ntrain it and score its tests: heldout finetune --config {best} --out RUN")
+        best, trial = (shlex.quote(str(Path(options.out, name))) for name in ("best.toml", kept["best"]["trial"]))
+        print(f"\ntrain it anew and score its tests: heldout finetune --config {best} --out RUN")
+        if not options.seeds:
+            print(f"or ask the trial as it is: heldout predict {trial} --data NAME=SOURCE")

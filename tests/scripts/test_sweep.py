@@ -82,7 +82,7 @@ def test_every_trial_is_a_run_folder_on_train_and_dev_alone(whole):
         assert not (run / "checkpoints").exists()
         ledgers.append(read_ledger(run))
         assert set(ledgers[-1].splits) == {"train", "dev"}
-        assert ledgers[-1].fitted["learning-rate, batch-size: searched on dev"]["n"] == 20
+        assert ledgers[-1].fitted["search over learning-rate + batch-size"]["n"] == 20
     assert all(ledger.splits == ledgers[0].splits for ledger in ledgers)
     assert kept["splits"]["dev"]["hash"] == ledgers[0].splits["dev"]["hash"]
 
@@ -92,7 +92,7 @@ def test_the_best_is_the_highest_on_dev_and_its_ledger_says_of_how_many(whole):
     assert kept["best"]["value"] == max(row["value"] for row in kept["trials"])
     assert 0.05 < kept["best"]["standard_error"] < 0.15
     noted = {row["trial"]: read_ledger(whole / row["trial"]).fitted for row in kept["trials"]}
-    thing = "learning-rate, batch-size: the best of 3 trials"
+    thing = "best of 3 trials over learning-rate + batch-size"
     assert [trial for trial, fitted in noted.items() if thing in fitted] == [kept["best"]["trial"]]
 
 
@@ -112,7 +112,7 @@ def test_the_best_recipe_runs_as_the_trial_did_reads_the_tests_and_says_what_was
     assert read_json(tmp_path / "run" / "scores" / "yelp.json")["n"] == 2
     ledger = read_ledger(tmp_path / "run")
     assert (
-        ledger.fitted["learning-rate, batch-size: the best of 3 trials on dev"]["hash"]
+        ledger.fitted["best of 3 trials over learning-rate + batch-size"]["hash"]
         == (read_ledger(best).splits["dev"]["hash"])
     )
 
@@ -128,7 +128,7 @@ def test_the_same_command_makes_nothing_anew_and_more_trials_add_to_it(recipe, w
     assert {path: path.stat().st_mtime_ns for path in before} == before
     assert len(before) >= 9
     fitted = [read_ledger(run).fitted for run in whole.glob("trial-*")]
-    assert sum("learning-rate, batch-size: the best of 4 trials" in things for things in fitted) == 1
+    assert sum("best of 4 trials over learning-rate + batch-size" in things for things in fitted) == 1
 
 
 def child(words, log):
