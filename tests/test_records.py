@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from heldout.errors import Refused
@@ -87,6 +87,8 @@ def test_gold_comes_back_as_it_was(tmp_path: Path) -> None:
     [
         (["", "{'id'}"], "line 2: not JSON"),
         ([GOLD, "[" * 100_000], "line 2: not JSON (nested too deeply)"),
+        ([GOLD, json.dumps(GOLD) + " {}"], "line 2: not JSON (Extra data)"),
+        ([GOLD, "\u00a0" + json.dumps(GOLD)], "line 2: not JSON"),
         ([[1]], 'line 1: every line is an object with an "id"'),
         ([{"id": 1}], 'line 1: every line is an object with an "id"'),
         ([{"id": "r1"}], 'line 1: no "gold"'),
@@ -113,6 +115,11 @@ def test_a_byte_that_is_not_utf8_is_named_by_its_offset_in_the_file(tmp_path: Pa
 def test_a_folder_or_nothing_in_place_of_a_file_is_refused(tmp_path: Path) -> None:
     assert "cannot be read" in refused(read_gold, tmp_path, CARD)
     assert "no such file" in refused(read_gold, tmp_path / "gold.jsonl", CARD)
+
+
+def test_white_space_around_a_line_is_read_over_and_a_line_of_it_alone_is_none(tmp_path: Path) -> None:
+    path = lines(tmp_path, " \t" + json.dumps(GOLD) + " \t", "\u00a0\u0085 ", GOLD | {"id": "r2"})
+    assert [(number, row["id"]) for number, row in read_lines(path)] == [(1, "r1"), (3, "r2")]
 
 
 def test_a_byte_order_mark_is_no_part_of_the_first_line(tmp_path: Path) -> None:
@@ -188,6 +195,7 @@ texts = st.text(st.characters(codec=None), max_size=20)
 
 
 @given(rows=st.lists(st.tuples(texts, texts, st.sampled_from(CARD.labels)), min_size=1, unique_by=lambda row: row[0]))
+@settings(deadline=None)  # files: under load one took 322 ms
 def test_any_gold_survives_writing_and_reading(tmp_path_factory: pytest.TempPathFactory, rows: list[Any]) -> None:
     examples = [Example(name, {"text": text}, gold, {"group": text}) for name, text, gold in rows]
     path = tmp_path_factory.mktemp("gold") / "gold.jsonl"
@@ -198,6 +206,7 @@ def test_any_gold_survives_writing_and_reading(tmp_path_factory: pytest.TempPath
 
 
 @given(rows=st.lists(st.tuples(texts, st.floats(0, 1)), unique_by=lambda row: row[0]))
+@settings(deadline=None)  # files: under load one took 322 ms
 def test_any_predictions_survive_writing_and_reading(tmp_path_factory: pytest.TempPathFactory, rows: list[Any]) -> None:
     predictions = [Prediction(name, "positive", [1 - p, p], seen={"lost": 0}) for name, p in rows]
     path = tmp_path_factory.mktemp("said") / "said.jsonl"
