@@ -67,6 +67,7 @@ def bench_predict(options: Any, *, bf16: bool, say: Callable[[str], None]) -> li
         "blocks": options.blocks,
         "max_length": made["max_length"],
         "pipeline_batch": options.pipeline_batch,
+        "long": made.get("long", "head"),
     }
     details = {"sides": rows, "limits": peaks}
     return [Result("predict", arguments, _figures(rows), details, _text(rows, peaks, arguments))]
@@ -152,6 +153,8 @@ def _text(rows: Mapping[str, Any], peaks: Mapping[str, Any], arguments: Mapping[
     lines += ["", f"{arguments['blocks']} rounds of {arguments['examples']} examples, from text to labels; the ratio's"]
     lines[-1] += f" interval is between rounds. {some['compared']} answers compared."
     lines += [f"Peak of matrix multiplication in this run, GFLOP/s: {limits}."]
+    if arguments["long"] != "head" and "pipeline" in rows:
+        lines += [f"The run reads the {arguments['long']} of a long text, the pipeline its head: answers may differ."]
     said = {name: row["arguments"] for name, row in rows.items() if row["arguments"]}
     lines += [f"{name}: {', '.join(f'{key}={value!r}' for key, value in of.items())}" for name, of in said.items()]
     return "\n".join(lines)

@@ -202,6 +202,10 @@ def test_score_is_measured_as_the_command_kept_and_set_against_itself(tmp_path, 
         (["score", "--rows", "0"], "--rows 0: give 1 or more"),
         (["train", "--task", "nli", "--train", "x.csv", "--model", "m", "--seeds", "one"], "--seeds one"),
         (["train", "--task", "nli", "--train", "x.csv", "--model", "m", "--peer", "trainr"], "did you mean trainer?"),
+        (
+            ["train", "--task", "sentiment", "--train", "x.csv", "--model", "m", "--long", "tail"],
+            "--long: the examples of transformers have no such thing",
+        ),
         (["race"], "invalid choice: 'race'"),
     ],
 )

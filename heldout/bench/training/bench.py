@@ -14,11 +14,13 @@ from heldout.bench.training.work import fit_options, write_data
 from heldout.data.prepare import Prepared, prepare
 from heldout.data.splits import limited
 from heldout.errors import Refused
-from heldout.options import nearest
+from heldout.options import flag, nearest
 from heldout.runs import read_json, write_json
 
 PEERS = ("trainer", "trainer-tuned")
 OURS = "ours"
+#: What only we can do would set two different things beside each other.
+OURS_ALONE = {"long": "head", "only": "", "freeze": False}
 #: The speed part takes so many times the rows that its steps read: Trainer sorts by length within groups of a quarter
 #: of the rows (of 50 steps at most), longest first, so the steps that are timed are one whole group, of every length.
 GROUPS = 4
@@ -36,6 +38,9 @@ def bench_train(
         if peer not in PEERS:
             raise Refused(f"--peer {peer}: the peers are {', '.join(PEERS)}{nearest(peer, PEERS)}")
     peers = tuple(dict.fromkeys(options.peer or PEERS))
+    for name, value in OURS_ALONE.items():
+        if getattr(options, name) != value:
+            raise Refused(f"{flag(name)}: the examples of transformers have no such thing; leave it out")
     if "quality" in parts and options.max_steps:
         raise Refused("--max-steps: the quality part takes whole epochs, so that all rows are the same; use --limit")
     data = prepare(options.task, train=options.train, dev=options.dev, tests={}, options=options, seed=options.seed)
