@@ -28,6 +28,7 @@ from heldout.baselines import answer_later
 from heldout.compress.runtime import load_onnx, model_labels
 from heldout.data.fitted import compare, read_fitted
 from heldout.data.prepare import load, parse_tests
+from heldout.data.rows import Rows
 from heldout.data.sources import SourceOptions, refuse_idle_labels
 from heldout.data.suites.goldless import by_gold
 from heldout.errors import Refused
@@ -148,7 +149,7 @@ def _torch_system(
 
 def _cases(examples: Sequence[Example]) -> bool:
     """Whether a set is one of test cases."""
-    return any({"expect", "role"} & example.about.keys() for example in examples)
+    return not isinstance(examples, Rows) and any({"expect", "role"} & example.about.keys() for example in examples)
 
 
 def _renamed(values: Sequence[str], own: Sequence[str], card: Card) -> dict[str, str]:

@@ -1,16 +1,22 @@
 """The same text twice: exactly, once case, white space and markup are folded, or nearly (heldout.data.shingles)."""
 
+import hashlib
 import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Literal
 
 import numpy as np
 
+from heldout.cache import cached
+from heldout.data import shingles
 from heldout.data.cleaning import clean
 from heldout.data.shingles import Ints, near_pairs
 from heldout.records import Example
 
+#: Fewer texts are compared in a tenth of a second.
+KEPT_FROM = 2000
 TAG = re.compile(r"</?[a-zA-Z][^<>]{0,100}>")
 #: "shared": another question about the same material (its premise, its passage).
 Match = Literal["exact", "near", "shared"]
@@ -52,9 +58,25 @@ def find(folds: Sequence[str]) -> Similar:
     """Exact and near duplicates among folded texts; IMDb's 50,000 reviews take 9 s on one core."""
     first: dict[str, int] = {}
     same = np.fromiter((first.setdefault(text, len(first)) for text in folds), np.int64, len(folds))
-    pairs = near_pairs(list(first))
+    pairs = kept_pairs(list(first))
     joined = connect(len(first), pairs.tolist())
     return Similar(same, pairs, np.array(joined, np.int64)[same] if len(folds) else same)
+
+
+def kept_pairs(texts: Sequence[str]) -> Ints:
+    """``near_pairs``, which of KEPT_FROM texts or more are kept in the cache: a second start does not look again."""
+    if len(texts) < KEPT_FROM:
+        return near_pairs(texts)
+    digest = hashlib.sha256(Path(shingles.__file__).read_bytes())
+    for text in texts:
+        content = text.encode("utf-8", "surrogatepass")
+        # With its length, so that no two lists are one string.
+        digest.update(b"%d\n%s" % (len(content), content))
+    folder = cached("near", digest.hexdigest(), lambda new: np.save(new / "pairs.npy", near_pairs(texts)))
+    if folder is None:
+        return near_pairs(texts)
+    found: Ints = np.load(folder / "pairs.npy", allow_pickle=False)
+    return found
 
 
 def connect(n: int, pairs: Iterable[Sequence[int]]) -> list[int]:

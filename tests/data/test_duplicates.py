@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from heldout.data import shingles
+from heldout.data import duplicates, shingles
 from heldout.data.duplicates import connect, counted, find, fold, matches, repeats
 from heldout.data.shingles import near_pairs
 
@@ -116,3 +116,18 @@ def test_the_known_duplicates_of_imdb_are_found_within_a_minute(real_data):
     assert len(both) == 123
     assert 40 <= len(similar.pairs) <= 60
     assert time.process_time() - start < 60
+
+
+def test_near_pairs_of_many_texts_are_kept_and_those_of_others_looked_for(tmp_path, monkeypatch):
+    monkeypatch.setenv("HELDOUT_CACHE", str(tmp_path))
+    monkeypatch.setattr(duplicates, "KEPT_FROM", 4)
+    texts = ["one two three four five", "one two three four six", "a b c", "a b\nc d", "quite another text here"]
+    first = duplicates.kept_pairs(texts)
+    assert first.tolist() == near_pairs(texts).tolist() == [[0, 1], [2, 3]]
+    with monkeypatch.context() as patch:
+        patch.setattr(duplicates, "near_pairs", None)
+        assert duplicates.kept_pairs(texts).tolist() == [[0, 1], [2, 3]]
+    assert duplicates.kept_pairs(texts[::-1]).tolist() == [[1, 2], [3, 4]]
+    assert len([path for path in tmp_path.glob("near/*") if path.is_dir()]) == 2
+    monkeypatch.setenv("HELDOUT_CACHE", "off")
+    assert duplicates.kept_pairs(texts).tolist() == [[0, 1], [2, 3]]
