@@ -8,7 +8,7 @@ from typing import Any, cast
 
 import numpy as np
 from accelerate import Accelerator
-from torch import nn
+from torch import Tensor, nn
 from transformers import PreTrainedModel
 
 from heldout.embeddings.files import read_vectors
@@ -33,6 +33,7 @@ from heldout.train.optim import linear_schedule, make_optimizer
 from heldout.train.plan import Step, plan_hash
 from heldout.train.progress import progress, say
 from heldout.train.session import Selection, Session, evaluation_steps, run
+from heldout.train.sharded import prepared, replica, weights
 from heldout.train.students import chosen, shrunk
 from heldout.train.untrusted import Source
 
@@ -75,12 +76,13 @@ def pretrain(job: Job) -> Pretrained:
         raw = untrained(job, material)
         _train(job, material, raw, accelerator)
         finish_tracking(accelerator)
+        state = weights(raw) if accelerator.is_fsdp2 else None
         if main:
-            _save(job.folder, raw, material)
+            _save(job.folder, raw, material, state)
         accelerator.wait_for_everyone()
     source = Source(str(job.folder / "model"), job.options.trust_remote_code)
     model = load_model(CLASSES[job.options.objective], source)
-    judged = accelerator.prepare_model(AtSelected(model), evaluation_mode=True)
+    judged = replica(accelerator, AtSelected(model))
     scored = {}
     for name, held in material.held.items():
         with progress(f"scoring {name}", len(held.windows), "rows", shown=main) as advance:
@@ -159,7 +161,7 @@ def ready(job: Job, material: Material, raw: PreTrainedModel, accelerator: Accel
         max_steps=options.max_steps,
     )
     optimizer = make_optimizer(raw, learning_rate=options.learning_rate, weight_decay=options.weight_decay)
-    model, optimizer = accelerator.prepare(_beside_teacher(job, material, raw, accelerator), optimizer)
+    model, optimizer = prepared(accelerator, _beside_teacher(job, material, raw, accelerator), optimizer)
     recipe = Recipe(
         windows=material.windows,
         collate=material.collate,
@@ -228,11 +230,14 @@ def _judged(scored: Scored, material: Material) -> str:
     return f"{hits}, next sentences {np.mean((scored.other > 0.5) == truth):.4f}"
 
 
-def _save(folder: Path, model: PreTrainedModel, material: Material) -> None:
-    """Write model/: weights, config and tokenizer; transformers' Auto classes and pipelines load it."""
+def _save(folder: Path, model: PreTrainedModel, material: Material, state: dict[str, Tensor] | None = None) -> None:
+    """Write model/: weights (``state`` where the model's are spread over processes), config and tokenizer.
+
+    transformers' Auto classes and pipelines load it.
+    """
     model.config.use_cache = material.objective == "clm"
     with atomic(folder / "model") as temporary, disk_errors():
-        model.save_pretrained(temporary)
+        model.save_pretrained(temporary, state_dict=state)
         material.tokenizer.save_pretrained(temporary)
 
 

@@ -15,6 +15,7 @@ from torch import nn
 from heldout.errors import Failed
 from heldout.pretrain.objectives import token_logits
 from heldout.train.predict import TOKEN_BUDGET
+from heldout.train.sharded import answering, share
 from heldout.train.windows import Batch, Window, by_budget
 
 FloatArray: TypeAlias = NDArray[np.floating[Any]]
@@ -51,12 +52,13 @@ def score(
     raw = accelerator.unwrap_model(model).eval()
     batches = by_budget([len(window) for window in windows], TOKEN_BUDGET)
     found: list[tuple[int, list[float]]] = []
-    for rows in batches[accelerator.process_index :: accelerator.num_processes]:
+    for rows, counts in share(batches, accelerator):
         batch = collate([windows[row] for row in rows]).to(accelerator.device)
-        with torch.inference_mode():
+        with answering(accelerator):
             outputs = raw(**batch.inputs)
-        found += zip(rows, _columns(outputs, batch), strict=True)
-        progress(len(rows))
+        if counts:
+            found += zip(rows, _columns(outputs, batch), strict=True)
+            progress(len(rows))
     if accelerator.num_processes > 1:
         found = gather_object(found)
     by_row = dict(found)

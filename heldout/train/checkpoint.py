@@ -13,28 +13,44 @@ import shutil
 import sys
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import torch
 from safetensors import SafetensorError
-from safetensors.torch import load_file, load_model, save_file, save_model
+from safetensors.torch import load_file, load_model, save_file
 from torch import nn
+from torch.distributed.tensor import DTensor
 
 from heldout.errors import Failed
 from heldout.runs import atomic
+from heldout.train.sharded import put, spread, weights, whole
 
 FILES = ("model.safetensors", "optimizer.safetensors")
 
 
-def save(folder: Path, model: nn.Module, optimizer: torch.optim.Optimizer, state: Mapping[str, Any]) -> Path:
+@dataclass(frozen=True)
+class Tensors:
+    """What a checkpoint holds of model and optimizer, whole, whatever the processes have of it."""
+
+    model: Mapping[str, torch.Tensor]
+    optimizer: Mapping[str, torch.Tensor]
+
+
+def gather(model: nn.Module, optimizer: torch.optim.Optimizer) -> Tensors:
+    """The tensors of a checkpoint; where weights are spread over the processes, every one must ask."""
+    return Tensors(weights(model), _optimizer_tensors(optimizer))
+
+
+def save(folder: Path, tensors: Tensors, state: Mapping[str, Any]) -> Path:
     """Write checkpoints/step-N of a run, N = ``state["step"]``, the steps taken; Failed on a full disk."""
     target = folder / "checkpoints" / f"step-{state['step']}"
     with atomic(target) as temporary:
         temporary.mkdir()
         with disk_errors():
-            save_model(model, str(temporary / FILES[0]))
-            save_file(_optimizer_tensors(optimizer), str(temporary / FILES[1]))
+            save_file(dict(tensors.model), str(temporary / FILES[0]))
+            save_file(dict(tensors.optimizer), str(temporary / FILES[1]))
         sums = {name: _sha256(temporary / name) for name in FILES}
         (temporary / "state.json").write_text(json.dumps(dict(state) | {"files": sums}, indent=2) + "\n")
     return target
@@ -57,7 +73,10 @@ def load(path: Path, model: nn.Module, optimizer: torch.optim.Optimizer | None) 
     """
     if _whole(path) is None:
         raise Failed(f"{path}: is damaged or gone; train again with another --out")
-    load_model(model, path / FILES[0], strict=True)
+    if any(isinstance(parameter, DTensor) for parameter in model.parameters()):
+        put(model, load_file(path / FILES[0]))
+    else:
+        load_model(model, path / FILES[0], strict=True)
     if optimizer is not None:
         _restore(optimizer, load_file(path / FILES[1]))
 
@@ -113,16 +132,16 @@ def _optimizer_tensors(optimizer: torch.optim.Optimizer) -> dict[str, torch.Tens
     """The optimizer's state as flat tensors "ROW.NAME", rows in the order of its parameters."""
     state = optimizer.state_dict()["state"]
     return {
-        f"{row}.{name}": torch.as_tensor(value).contiguous()
+        f"{row}.{name}": whole(torch.as_tensor(value)).cpu().contiguous()
         for row, values in state.items()
         for name, value in values.items()
     }
 
 
 def _restore(optimizer: torch.optim.Optimizer, tensors: Mapping[str, torch.Tensor]) -> None:
-    whole = optimizer.state_dict()
+    parameters = [parameter for group in optimizer.param_groups for parameter in group["params"]]
     state: dict[int, dict[str, torch.Tensor]] = {}
     for key, tensor in tensors.items():
         row, name = key.split(".", 1)
-        state.setdefault(int(row), {})[name] = tensor
-    optimizer.load_state_dict({"state": state, "param_groups": whole["param_groups"]})
+        state.setdefault(int(row), {})[name] = spread(tensor, parameters[int(row)])
+    optimizer.load_state_dict({"state": state, "param_groups": optimizer.state_dict()["param_groups"]})

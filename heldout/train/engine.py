@@ -76,7 +76,9 @@ def start(folder: Path, options: LoopOptions) -> Accelerator:
     if options.track:
         accelerator.init_trackers("heldout", _plain(vars(options)))
     if accelerator.is_main_process:
-        say(f"precision {precision}: {reason}; {accelerator.num_processes} process(es) on {accelerator.device.type}")
+        spread = ", each with a share of the weights (FSDP2)" if accelerator.is_fsdp2 else ""
+        where = f"{accelerator.num_processes} process(es) on {accelerator.device.type}{spread}"
+        say(f"precision {precision}: {reason}; {where}")
         _note(folder, precision, accelerator)
     return accelerator
 
@@ -104,6 +106,7 @@ def _note(folder: Path, precision: str, accelerator: Accelerator) -> None:
         "precision": precision,
         "device": accelerator.device.type,
         "processes": accelerator.num_processes,
+        "sharded": accelerator.is_fsdp2,
         "threads": torch.get_num_threads(),
     }
     write_json(path, before | engine)

@@ -24,6 +24,7 @@ from heldout.train.optim import linear_schedule, make_optimizer
 from heldout.train.plan import Step, make_plan, plan_hash
 from heldout.train.progress import progress, say
 from heldout.train.session import Selection, Session, evaluation_steps, run
+from heldout.train.sharded import prepared
 from heldout.train.system import System, load_system, pad_id
 from heldout.train.task import Encoded, Encoding, Long, Only, Task, encoding_of
 from heldout.train.tokens import encode
@@ -124,9 +125,11 @@ def finetune(job: Job) -> System:
     if not (job.folder / "model").exists():
         system = _train(job, accelerator)
         finish_tracking(accelerator)
-        if accelerator.is_main_process:
-            system.save(job.folder)
-        return system
+        system.save(job.folder)
+        if not accelerator.is_fsdp2:
+            return system
+        # What answers from here on is whole in every process.
+        accelerator.wait_for_everyone()
     source = Source(str(job.folder / "model"), job.options.trust_remote_code)
     return load_system(job.task, source, job.task.head(job.card), vars(job.options), accelerator)
 
@@ -154,7 +157,7 @@ def ready(job: Job, accelerator: Accelerator) -> Ready:
     padded = partial(collate, pad_id=pad_id(encoding), pad_type=encoding.tokenizer.pad_token_type_id)
     setup = job.teach(Setup(raw, encoding, encoded, padded, job.task.loss))
     optimizer = make_optimizer(setup.model, learning_rate=options.learning_rate, weight_decay=options.weight_decay)
-    model, optimizer = accelerator.prepare(setup.model, optimizer)
+    model, optimizer = prepared(accelerator, setup.model, optimizer)
     system = System(job.task, model, encoding, job.task.head(job.card), accelerator)
     return Ready(system, setup, optimizer, plan, hashed, _recipe(job, setup, len(plan)))
 

@@ -20,6 +20,7 @@ from heldout.errors import Diverged
 from heldout.train import attention, dropout
 from heldout.train.optim import set_learning_rate
 from heldout.train.plan import Step
+from heldout.train.sharded import whole
 from heldout.train.windows import Batch, Window, by_budget
 
 #: (the model's outputs, targets, weights of the rows) → the weighted sum over the rows.
@@ -84,7 +85,7 @@ def train(
             loss, tokens = _backward(model, step, recipe, accelerator)
         except torch.OutOfMemoryError:
             raise Diverged(f"step {step.number}: the device's memory is full; lower --token-budget") from None
-        norm = float(accelerator.clip_grad_norm_(model.parameters(), recipe.clip))
+        norm = float(whole(nn.utils.clip_grad_norm_(model.parameters(), recipe.clip)))
         if not (math.isfinite(loss) and math.isfinite(norm)):
             raise Diverged(
                 f"step {step.number}: the loss is {loss:.4g} and the gradient's norm {norm:.4g}; "
@@ -119,10 +120,14 @@ def _backward(model: nn.Module, step: Step, recipe: Recipe, accelerator: Acceler
     windows = recipe.windows(step)
     # A step whose every position is ignored (sentences that came to nothing) has no loss and no gradient.
     total = sum(window.weight for window in windows) or 1.0
-    ours = windows[accelerator.process_index :: accelerator.num_processes]
-    # A process without a share still takes part in the exchange of gradients, with a loss of zero.
-    batches = [[ours[i] for i in rows] for rows in by_budget([len(w) for w in ours], recipe.token_budget)]
-    batches = batches or [[windows[0]]]
+    every = accelerator.num_processes
+    cuts = [by_budget([len(w) for w in windows[process::every]], recipe.token_budget) for process in range(every)]
+    ours, cut = windows[accelerator.process_index :: every], cuts[accelerator.process_index]
+    batches = [[ours[i] for i in rows] for rows in cut]
+    # A process with less to do takes part in the exchanges that the others need, with losses of zero: that of the
+    # gradients, and where weights are spread over the processes one at every pass.
+    passes = max(map(len, cuts)) if accelerator.is_fsdp2 else max(len(cut), 1)
+    batches += [[windows[0]]] * (passes - len(cut))
     summed = torch.zeros(2, device=accelerator.device)
     summed[1] = sum(map(len, ours))
     for number, micro in enumerate(batches):
@@ -130,7 +135,7 @@ def _backward(model: nn.Module, step: Step, recipe: Recipe, accelerator: Acceler
         with nullcontext() if last else accelerator.no_sync(model):
             batch = recipe.collate(micro).to(accelerator.device)
             outputs = model(**batch.inputs)
-            loss = recipe.loss(outputs, batch.targets, batch.weights * bool(ours)) / total
+            loss = recipe.loss(outputs, batch.targets, batch.weights * (number < len(cut))) / total
             # DDP averages the gradients of the processes; theirs must be summed.
             accelerator.backward(loss * accelerator.num_processes)
             summed[0] += loss.detach()

@@ -11,9 +11,10 @@ from accelerate import Accelerator
 from accelerate.utils import DistributedType, InitProcessGroupKwargs
 
 from heldout.errors import Refused
+from heldout.train.sharded import check_sharding
 
-#: Every process holds all weights.
-KNOWN = (DistributedType.NO, DistributedType.MULTI_CPU, DistributedType.MULTI_GPU)
+#: One process, processes that each hold all weights, and processes that share them.
+KNOWN = (DistributedType.NO, DistributedType.MULTI_CPU, DistributedType.MULTI_GPU, DistributedType.FSDP)
 
 #: How long processes wait for one that works alone (tokenising a corpus, a teacher that reads train) before they give
 #: up; torch's own 10 minutes (nccl) and 30 (gloo) are too short. One that died is found by the launcher at once.
@@ -49,7 +50,7 @@ def _cpu_flags() -> set[str]:
 def make_accelerator(
     precision: Literal["fp32", "bf16"], trackers: Sequence[str] = (), folder: Path | None = None
 ) -> Accelerator:
-    """accelerate's engine, for one process or data-parallel ones; Refused for engines that shard the weights.
+    """accelerate's engine, for one process, data-parallel ones or FSDP2; Refused for others that shard the weights.
 
     Its precision cannot change within one process: one command uses one. ``trackers`` write under ``folder``.
     """
@@ -63,7 +64,9 @@ def make_accelerator(
     )
     if accelerator.distributed_type not in KNOWN:
         raise Refused(
-            f"{accelerator.distributed_type}: checkpoints of sharded weights are not written yet; "
-            "launch plain data-parallel processes (--multi_gpu)"
+            f"{accelerator.distributed_type}: checkpoints are not written of it; "
+            "launch data-parallel processes (--multi_gpu) or FSDP 2 (see recipes/accelerate)"
         )
+    if accelerator.distributed_type == DistributedType.FSDP:
+        check_sharding(accelerator)
     return accelerator

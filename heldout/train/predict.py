@@ -4,13 +4,13 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
-import torch
 from accelerate import Accelerator
 from accelerate.utils import gather_object
 from torch import Tensor, nn
 
 from heldout.errors import Failed
 from heldout.train import attention
+from heldout.train.sharded import answering, share
 from heldout.train.windows import Window, by_budget, collate
 
 #: Padded tokens a batch. On 2 cores 2,048 predicts faster than 8,192: the activations stay in the cache.
@@ -40,10 +40,12 @@ def predict(
     attention.use(raw)
     batches = by_budget([len(window) for window in windows], token_budget)
     found: list[tuple[int, Any]] = []
-    for rows in batches[accelerator.process_index :: accelerator.num_processes]:
+    for rows, counts in share(batches, accelerator):
         batch = collate([windows[row] for row in rows], pad_id, pad_type=pad_type, pad_to=pad_to)
-        with torch.inference_mode():
+        with answering(accelerator):
             given = logits(raw(**batch.to(accelerator.device).inputs)).float().cpu().numpy()
+        if not counts:
+            continue
         for row, values in zip(rows, given, strict=True):
             found.append((row, values[: len(windows[row])].copy() if values.ndim == 2 else values))
         progress(len(rows))

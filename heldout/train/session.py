@@ -145,8 +145,10 @@ def _resumed(model: nn.Module, optimizer: torch.optim.Optimizer, session: Sessio
 def _save(
     model: nn.Module, optimizer: torch.optim.Optimizer, session: Session, state: State, accelerator: Accelerator
 ) -> None:
+    if accelerator.is_fsdp2 or accelerator.is_main_process:
+        tensors = checkpoint.gather(model, optimizer)
     if accelerator.is_main_process:
-        checkpoint.save(session.folder, model, optimizer, asdict(state) | {"plan": session.plan_hash})
+        checkpoint.save(session.folder, tensors, asdict(state) | {"plan": session.plan_hash})
         checkpoint.prune(session.folder)
     accelerator.wait_for_everyone()
 

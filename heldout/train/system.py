@@ -16,6 +16,7 @@ from heldout.train.label_names import matched, mismatch
 from heldout.train.models import label_names, load_model, load_tokenizer
 from heldout.train.predict import TOKEN_BUDGET, predict
 from heldout.train.progress import progress
+from heldout.train.sharded import pretrained, replica, weights
 from heldout.train.task import Encoded, Encoding, Task, answers, encoding_of
 from heldout.train.untrusted import Source
 
@@ -63,13 +64,19 @@ class System:
         return int(broadcast_object_list([number])[0])
 
     def save(self, folder: Path) -> None:
-        """Write model/ of a run: weights (safetensors), config with label names, tokenizer; transformers loads it."""
+        """Write model/ of a run: weights (safetensors), config with label names, tokenizer; transformers loads it.
+
+        Every process must call it: their weights may be shares of the whole.
+        """
+        model = pretrained(self.accelerator.unwrap_model(self.model))
+        state = weights(model) if self.accelerator.is_fsdp2 else None
+        if not self.accelerator.is_main_process:
+            return
         tokenizer = self.encoding.tokenizer
         # So that a pipeline with truncation=True reads what we read; head+tail and windows have no such setting.
         tokenizer.truncation_side = "left" if self.encoding.long == "tail" else "right"
-        raw: Any = self.accelerator.unwrap_model(self.model)
         with atomic(folder / "model") as temporary, disk_errors():
-            raw.save_pretrained(temporary)
+            model.save_pretrained(temporary, state_dict=state)
             tokenizer.save_pretrained(temporary)
 
 
@@ -98,4 +105,4 @@ def load_system(
     if sorted(own) != sorted(labels):
         raise mismatch(source.name, label_names(model), labels)
     encoding = encoding_of(tokenizer, own, options)
-    return System(task, accelerator.prepare_model(model, evaluation_mode=True), encoding, labels, accelerator)
+    return System(task, replica(accelerator, model), encoding, labels, accelerator)

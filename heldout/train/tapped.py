@@ -5,7 +5,6 @@ so the attention may stay the fast one (its distributions would need the slow on
 """
 
 from collections.abc import Callable, Mapping, Sequence
-from pathlib import Path
 from typing import Any, NamedTuple
 
 import torch
@@ -98,10 +97,6 @@ class Tapped(nn.Module):
             return states
         found: Tensor = self.projections[_key(name)](states)
         return found
-
-    def save_pretrained(self, folder: Path) -> None:
-        """Save the model alone."""
-        self.model.save_pretrained(folder)
 
 
 def student(model: PreTrainedModel, wanted: Sequence[Tap], teacher: Shape, seed: int) -> Tapped:

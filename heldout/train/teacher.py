@@ -23,6 +23,7 @@ from heldout.train.hidden import Hidden, Shape
 from heldout.train.label_names import matched
 from heldout.train.models import load_model, load_tokenizer
 from heldout.train.progress import progress
+from heldout.train.sharded import replica
 from heldout.train.store import LOGITS, Store, tokenizer_hash
 from heldout.train.system import load_system, pad_id
 from heldout.train.task import Encoded, Encoding, Task, encoding_of
@@ -158,9 +159,7 @@ def store_of(
     if given is not None:
         return store.open_store(given, key, windows)
     if accelerator.is_main_process:
-        model = accelerator.prepare_model(
-            tapped.teacher(load_model(task.model, run.source), taps), evaluation_mode=True
-        )
+        model = replica(accelerator, tapped.teacher(load_model(task.model, run.source), taps))
 
         def outputs(batch: Batch) -> dict[str, Tensor]:
             found, read = model(**batch.to(accelerator.device).inputs)

@@ -8,8 +8,12 @@ import sys
 from pathlib import Path
 
 import pytest
+from accelerate.commands.launch import _validate_launch_command, launch_command_parser
+from accelerate.utils.launch import prepare_multi_gpu_env
 
 from heldout.runs import read_json
+
+RECIPES = Path(__file__).parent.parent.parent / "recipes" / "accelerate"
 
 
 class Ranks:
@@ -54,7 +58,7 @@ def ranks():
     yield ranks
     ranks.process.stdin.close()
     ranks.process.stdout.close()
-    ranks.process.wait(10)
+    ranks.process.wait(60)
 
 
 @pytest.fixture(scope="session")
@@ -98,3 +102,22 @@ def losses():
         return [row["loss"] for row in rows]
 
     return read
+
+
+@pytest.fixture(scope="session")
+def launched():
+    """A function: the call that accelerate launch makes of a file in recipes/accelerate, and its environment."""
+
+    def read(name, *more):
+        words = ["--config_file", str(RECIPES / name), *more, "-m", "heldout", "--version"]
+        call, *_ = _validate_launch_command(launch_command_parser().parse_args(words))
+        return call, prepare_multi_gpu_env(call)
+
+    return read
+
+
+@pytest.fixture(scope="session")
+def sharding(launched):
+    """What fsdp2-8gpu.yaml puts into the environment, and the word by which ranks.py lets it shard on a CPU."""
+    _, environment = launched("fsdp2-8gpu.yaml")
+    return {key: value for key, value in environment.items() if "FSDP" in key} | {"SHARD_ON_CPU": "1"}

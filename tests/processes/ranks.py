@@ -8,6 +8,7 @@ As torchrun does, it ends the others with SIGTERM when one has failed. What rank
 of device); this lets it shard on gloo, so that all of our own code runs as it would on GPUs.
 """
 
+import faulthandler
 import json
 import os
 import signal
@@ -24,6 +25,8 @@ import heldout.scripts.predict
 import heldout.scripts.pretrain  # noqa: F401  what every life would import first
 from heldout.cli import main
 
+#: Seconds that a group may take; on an idle machine it takes two.
+PATIENCE = 150
 PLAIN = accelerate.state.AcceleratorState.__init__
 
 
@@ -35,6 +38,8 @@ def shard_on_cpu(self, *given, fsdp_plugin=None, **named):
         if self._mixed_precision != "no":
             fsdp_plugin.set_mixed_precision(self._mixed_precision)
         self.fsdp_plugin = fsdp_plugin
+        # As AcceleratorState itself does, so that the next one made agrees.
+        accelerate.state.PartialState._shared_state["distributed_type"] = self.distributed_type
 
 
 def child(call, rank, port):
@@ -48,6 +53,9 @@ def child(call, rank, port):
     os.environ |= call["environment"]
     if "SHARD_ON_CPU" in call["environment"]:
         accelerate.state.AcceleratorState.__init__ = shard_on_cpu
+    # A group that waits for itself ends, and says where, instead of keeping the tests.
+    faulthandler.dump_traceback_later(PATIENCE)
+    signal.alarm(PATIENCE + 10)
     sys.argv = ["heldout", *call["words"]]
     status = main()
     sys.stdout.flush()
