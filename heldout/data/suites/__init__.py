@@ -40,8 +40,14 @@ SUITES: Mapping[str, Suite] = {
         },
     ),
     "composition": Suite(
-        "colours and things in pairs that were seen, recombined or never seen; @train has its own training set",
-        {"nli": {"": lambda: composition.rows("test"), "train": lambda: composition.rows("train")}},
+        "colours and things in pairs that were seen, recombined or never seen; @train and @easy are its training sets",
+        {
+            "nli": {
+                "": lambda: composition.rows("test"),
+                "train": lambda: composition.rows("train"),
+                "easy": composition.easy,
+            }
+        },
     ),
 }
 

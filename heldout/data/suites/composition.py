@@ -12,6 +12,10 @@ stand in the premise, on different things, so that only who binds colours to thi
     recombined   held out: each of its words is in train (with other words), the pair itself never is,
     unseen       a colour or a thing that train never mentions.
 The seeds' example is in it: red car and blue house are seen, red house is held out.
+
+``suite:composition@easy`` is for training as well: premises of one thing or two, from which the binding can be learnt
+step by step. From @train alone MiniLM learns nothing in four epochs: which word goes with which is an exclusive or, of
+which neither colour nor thing tells anything alone.
 """
 
 import random
@@ -32,7 +36,13 @@ FRAMES = (
     ("the {t0} is {c0}, the {t1} is {c1} and the {t2} is {c2}.", "there is a {c} {t}."),
     ("she has a {t0} that is {c0}, a {t1} that is {c1} and a {t2} that is {c2}.", "she has a {c} {t}."),
 )
-TRAIN, TEST = 4_000, 1_200
+#: Of one thing and of two, for @easy.
+ONE = (("there is a {c0} {t0}.", "there is a {c} {t}."), ("the {t0} is {c0}.", "there is a {c} {t}."))
+TWO = (
+    ("there is a {c0} {t0} and a {c1} {t1}.", "there is a {c} {t}."),
+    ("the {t0} is {c0} and the {t1} is {c1}.", "there is a {c} {t}."),
+)
+TRAIN, TEST, STEPS = 4_000, 1_200, 2_400
 PARTS = ("seen", "recombined", "unseen")
 SEEDS_PAIR = ("red", "house")
 
@@ -69,6 +79,46 @@ SEEDS: list[dict[str, Any]] = [
 ]
 
 
+def easy(seed: int = 0) -> list[dict[str, Any]]:
+    """Rows of seen pairs alone, every second of which follows: an eighth of one thing, the others of two.
+
+    What does not follow names the first thing in a colour that is not told or, in three of seven rows of two, the other's.
+    """
+    rng, seen = random.Random(f"composition/easy/{seed}"), sorted(_seen())
+    found: dict[tuple[str, str], dict[str, Any]] = {}
+    while len(found) < STEPS:
+        number = len(found)
+        frames = ONE if number % 16 < 2 else TWO
+        facts = _unlike(rng, seen, 1 if frames is ONE else 2)
+        follows, swapped = number % 2 == 0, frames is TWO and number % 4 == 1
+        told = {colour for colour, _ in facts}
+        wrong = [(c, t) for c, t in seen if t == facts[0][1] and c != facts[0][0] and (c in told) == swapped]
+        if follows or wrong:
+            asked = facts[0] if follows else rng.choice(wrong)
+            texts = _filled(rng.choice(frames), rng.sample(facts, len(facts)), asked)
+            if texts[0] != SEEDS[0]["premise"]:
+                found.setdefault(texts, _row(f"easy {number + 1}", texts, follows, f"of {len(facts)}", ""))
+    return list(found.values())
+
+
+def _seen() -> frozenset[Pair]:
+    return frozenset((c, t) for c in COLOURS for t in THINGS) - held_out()
+
+
+def _unlike(rng: random.Random, pairs: Sequence[Pair], n: int) -> list[Pair]:
+    """``n`` pairs that share no word."""
+    while True:
+        facts = rng.sample(pairs, n)
+        if len({c for c, _ in facts}) == len({t for _, t in facts}) == n:
+            return facts
+
+
+def _row(name: str, texts: tuple[str, str], follows: bool, phenomenon: str, frame: str) -> dict[str, Any]:
+    label = "entailment" if follows else "non-entailment"
+    row = {"id": name, "premise": texts[0], "hypothesis": texts[1], "label": label, "phenomenon": phenomenon}
+    return {**row, "frame": frame}
+
+
 def _rows(
     part: str, seed: int, phenomenon: str, asked: Sequence[Pair], n: int, taken: Set[str]
 ) -> list[dict[str, Any]]:
@@ -81,14 +131,8 @@ def _rows(
         frame = rng.randrange(len(FRAMES))
         premise, hypothesis = _texts(rng, frame, target, follows)
         if premise not in taken and premise not in found:
-            found[premise] = {
-                "id": f"{part}, {phenomenon} {number + 1}",
-                "premise": premise,
-                "hypothesis": hypothesis,
-                "label": "entailment" if follows else "non-entailment",
-                "phenomenon": phenomenon,
-                "frame": str(frame + 1),
-            }
+            name = f"{part}, {phenomenon} {number + 1}"
+            found[premise] = _row(name, (premise, hypothesis), follows, phenomenon, str(frame + 1))
     return list(found.values())
 
 
@@ -100,9 +144,13 @@ def _texts(rng: random.Random, frame: int, target: Pair, follows: bool) -> tuple
     apart = [(colour, others[0][1]), (others[1][0], thing), others[2]]
     facts = [target, *others[1:]] if follows else apart
     rng.shuffle(facts)
-    told, asked = FRAMES[frame]
+    return _filled(FRAMES[frame], facts, target)
+
+
+def _filled(frame: tuple[str, str], facts: Sequence[Pair], asked: Pair) -> tuple[str, str]:
+    """Premise and hypothesis of a frame, as people write them."""
     words = {f"{name}{k}": word for k, fact in enumerate(facts) for name, word in zip("ct", fact, strict=True)}
-    return written(told.format_map(words)), written(asked.format(c=colour, t=thing))
+    return written(frame[0].format_map(words)), written(frame[1].format(c=asked[0], t=asked[1]))
 
 
 def _others(rng: random.Random, target: Pair) -> list[Pair]:

@@ -61,6 +61,25 @@ def test_the_test_part_asks_for_seen_recombined_and_unseen_pairs_in_sentences_th
     assert len(counts) == 5 and set(counts.values()) == {200}
 
 
+def test_the_easy_part_is_of_seen_pairs_of_one_or_two_things_and_half_of_it_follows(train: Loaded) -> None:
+    seen = {fact for example in train.examples for field in example.text.values() for fact in facts(field)}
+    found = load("nli", "suite:composition@easy", SourceOptions()).examples
+    counts, swapped = Counter(), 0
+    for example in found:
+        told, (asked,) = facts(example.text["premise"]), facts(example.text["hypothesis"])
+        assert told | {asked} <= seen and asked[1] in {thing for _, thing in told}
+        assert (example.gold == "entailment") == (asked in told), example
+        counts[len(told), example.gold] += 1
+        swapped += asked not in told and asked[0] in {colour for colour, _ in told}
+    assert len(found) == len({tuple(e.text.values()) for e in found}) == 2400 and swapped == 450
+    assert counts == {
+        (1, "entailment"): 150,
+        (1, "non-entailment"): 150,
+        (2, "entailment"): 1050,
+        (2, "non-entailment"): 1050,
+    }
+
+
 def test_the_seeds_own_example_stands_in_it(test_part: Loaded) -> None:
     seeds = test_part.examples[0]
     assert seeds.text == {"premise": "There is a red car and a blue house.", "hypothesis": "There is a red house."}
