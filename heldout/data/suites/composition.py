@@ -82,7 +82,8 @@ SEEDS: list[dict[str, Any]] = [
 def easy(seed: int = 0) -> list[dict[str, Any]]:
     """Rows of seen pairs alone, every second of which follows: an eighth of one thing, the others of two.
 
-    What does not follow names the first thing in a colour that is not told or, in three of seven rows of two, the other's.
+    What does not follow names the first thing in a colour that is not told or, in three of seven rows of two, in the
+    other's.
     """
     rng, seen = random.Random(f"composition/easy/{seed}"), sorted(_seen())
     found: dict[tuple[str, str], dict[str, Any]] = {}
