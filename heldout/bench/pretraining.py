@@ -79,7 +79,7 @@ def _text(row: Mapping[str, Any], peaks: Mapping[str, Any], arguments: Mapping[s
         ["share of the matmul peak", f"{share(row['share_of_peak'])} of {number(peak / 1e9)} GFLOP/s"],
         ["peak memory", f"{mega(row['peak_memory'])} MB"],
     ]
-    said = ", ".join(f"{name}={value!r}" for name, value in arguments.items())
+    said = ", ".join(f"{name}={value!r}" for name, value in arguments.items() if value not in ([], None))
     return "\n".join([*aligned(table), "", f"Masked tokens, rows packed. {said}"])
 
 

@@ -4,6 +4,7 @@ import pytest
 import torch
 from torch.utils.flop_counter import FlopCounterMode
 from transformers import (
+    AutoModelForMaskedLM,
     AutoModelForQuestionAnswering,
     AutoModelForSequenceClassification,
     AutoModelForTokenClassification,
@@ -32,6 +33,14 @@ def test_a_forward_pass_takes_as_many_operations_as_torch_counts(tiny_model, hea
     model = head.from_pretrained(tiny_model, attn_implementation="eager").eval()
     lengths = [3, 17, 64]
     assert costs(model).forward(lengths) == counted(model, lengths)
+
+
+def test_a_language_model_is_asked_at_some_positions_only(tiny_model):
+    model = AutoModelForMaskedLM.from_pretrained(tiny_model, attn_implementation="eager").eval()
+    found = costs(model)
+    assert found.forward([17, 30], chosen=47) == counted(model, [17, 30])
+    weights = model.get_output_embeddings().weight.numel()
+    assert found.forward([17], chosen=5) == found.forward([17], chosen=0) + 5 * 2 * weights > 10 * weights
 
 
 def test_training_takes_three_times_as_many(tiny_model):

@@ -248,9 +248,15 @@ def test_packed_rows_have_no_padding_and_masked_positions_alone_are_asked_for(ti
 
 @pytest.fixture(scope="module")
 def run(tiny_model, reviews_csv, tmp_path_factory):
-    out = tmp_path_factory.mktemp("bench") / "run"
+    folder = tmp_path_factory.mktemp("bench")
+    out, other = folder / "run", folder / "other.csv"
+    rows = [
+        f"o{place},{word} {word} not {word},{('positive', 'negative')[place % 2]}" for place, word in enumerate(FILLER)
+    ]
+    other.write_text("\n".join(["id,text,label", *rows]) + "\n")
     words = ["finetune", "sentiment", "--model", str(tiny_model), "--train", str(reviews_csv), "--out", str(out)]
     words += ["--max-length", "24", "--epochs", "3", "--learning-rate", "3e-3", "--baseline", "none"]
+    words += ["--test", f"other={other}"]
     assert main(words) == 0
     return out
 
@@ -267,6 +273,23 @@ def test_ours_and_the_pipeline_answer_the_same_examples_alike(run):
     assert [len(block["ids"]) for block in answers["fp32"]] == [3, 4]
     assert [block["answers"] for block in answers["fp32"]] == [block["answers"] for block in answers["pipeline"]]
     assert len({label for block in answers["fp32"] for label in block["answers"]}) == 2
+
+
+def test_the_report_of_a_run_is_measured_and_the_run_left_as_it_was(run, capsys):
+    before = {path: path.stat().st_mtime_ns for path in run.rglob("*")}
+    assert main(["bench", "report", "--model", str(run)]) == 0
+    out = capsys.readouterr().out
+    assert "page         0." in out and "peak memory" in out
+    assert {path: path.stat().st_mtime_ns for path in run.rglob("*")} == before
+
+
+def test_the_start_is_measured_beside_bare_python(tmp_path):
+    written = tmp_path / "start.json"
+    assert main(["bench", "start", "--blocks", "2", "--json", str(written)]) == 0
+    (entry,) = read(written)
+    figures = entry["figures"]
+    assert 0 < figures["python seconds"] < figures["heldout --help seconds"]
+    assert [len(values) for values in entry["details"]["seconds"].values()] == [2, 2]
 
 
 def test_a_side_that_answers_other_examples_is_caught():
