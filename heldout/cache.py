@@ -10,7 +10,7 @@ import fcntl
 import os
 import shutil
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from heldout.errors import Failed, Refused
@@ -47,9 +47,11 @@ def cached(kind: str, key: str, make: Callable[[Path], None]) -> Path | None:
                     make(temporary)
             # Its time is when it was last used.
             os.utime(folder)
-        _prune(root, limit, folder)
     except (OSError, Failed):
         return None
+    # Another process may be tidying up as well.
+    with suppress(OSError):
+        _prune(root, limit, folder)
     return folder
 
 
