@@ -26,7 +26,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal, get_args
 
-from heldout.bench.result import Result, against, keep, where
+from heldout.bench.result import Result, against, keep, read, where
 from heldout.bench.training.bench import bench_train
 from heldout.data import task_names
 from heldout.data.corpus import CUTS
@@ -92,6 +92,10 @@ class Options(PrepareOptions, ReadOptions):
 
 def run(options: Options) -> int:
     """Measure, print the tables, write what was asked for."""
+    for path in (options.against, options.keep if options.keep and options.keep.exists() else None):
+        if path:
+            # Before anything is measured: a wrong file is told of at once.
+            read(path)
     results = _measured(options)
     for result in results:
         print(f"{result.kind}\n\n{result.text}\n")

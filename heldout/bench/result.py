@@ -82,6 +82,8 @@ def keep(path: Path, results: Sequence[Result]) -> None:
 
 def read(path: Path) -> list[dict[str, Any]]:
     """The entries of a file that --json or --keep wrote; Refused where it is none."""
+    if not path.exists():
+        raise Refused(f"{path}: no such file; heldout bench … --keep FILE writes one")
     found = read_json(path)
     entries = found.get("benches") if isinstance(found, dict) else None
     wanted = ("bench", "arguments", "figures")

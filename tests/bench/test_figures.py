@@ -206,6 +206,7 @@ def test_score_is_measured_as_the_command_kept_and_set_against_itself(tmp_path, 
             ["train", "--task", "sentiment", "--train", "x.csv", "--model", "m", "--long", "tail"],
             "--long: the examples of transformers have no such thing",
         ),
+        (["score", "--against", "nowhere.json"], "nowhere.json: no such file; heldout bench"),
         (["race"], "invalid choice: 'race'"),
     ],
 )
