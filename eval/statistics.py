@@ -87,10 +87,11 @@ def group_codes(gold: Sequence[Example]) -> IntArray | None:
 
     An example without a group among others that have one stands alone.
     """
-    given = [(example.id, example.about.get("group", example.about.get("pair"))) for example in gold]
-    if all(group is None for _, group in given):
+    given = [example.about.get("group", example.about.get("pair")) for example in gold]
+    if all(group is None for group in given):
         return None
-    names = [("alone", id_) if group is None else ("group", str(group)) for id_, group in given]
+    groups = zip(gold, given, strict=True)
+    names = [("alone", example.id) if group is None else ("group", str(group)) for example, group in groups]
     index = {name: position for position, name in enumerate(dict.fromkeys(names))}
     return np.array([index[name] for name in names])
 
