@@ -60,8 +60,8 @@ def fit(train: Sequence[Example], dev: Sequence[Example], card: Card, seed: int,
 
 
 def _keep(kept: Kept, features: Features, scale: Rows) -> Kept:
-    own = {"vectors": features.vectors.rows, "weights": features.weights, "component": features.component}
-    arrays = {**kept.arrays, **own, "scale": scale}
+    arrays = {**kept.arrays, "vectors": features.vectors.rows, "component": features.component}
+    arrays |= {"weights": features.weights, "scale": scale}
     return Kept(arrays, features.vectors.words, {**kept.about, "pooling": features.how})
 
 
