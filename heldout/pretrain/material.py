@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 from accelerate import Accelerator
+from accelerate.utils import broadcast_object_list
 from transformers import PreTrainedTokenizerFast
 
 from heldout.data.corpus import documents, size
@@ -22,7 +23,7 @@ from heldout.pretrain.pairs import pair_rows
 from heldout.pretrain.rows import Rows, plain_rows
 from heldout.pretrain.sentences import Splitter, resolve
 from heldout.pretrain.split import split
-from heldout.pretrain.store import Corpus, load
+from heldout.pretrain.store import Corpus, load, opened
 from heldout.records import Example
 from heldout.train.models import load_tokenizer
 from heldout.train.plan import Step
@@ -133,7 +134,7 @@ def _corpus(
     splitter: Splitter | None,
     accelerator: Accelerator,
 ) -> tuple[Corpus, Mapping[str, int]]:
-    """The corpus and what its reader left out; one process tokenises, the others wait and map its files."""
+    """The corpus and what its reader left out; one process reads and tokenises, the others wait and map its files."""
     cache = Path(options.cache) if options.cache else folder / "cache"
     main = accelerator.is_main_process
     seen: list[Seen] = []
@@ -142,12 +143,12 @@ def _corpus(
         seen.append(Seen())
         return _watched(options, seen[-1], "reading" if len(seen) == 1 else "tokenising", shown=main)
 
+    told: list[Any] = [None]
     if main:
         corpus = load(cache, read, tokenizer, splitter)
-    accelerator.wait_for_everyone()
-    if not main:
-        corpus = load(cache, read, tokenizer, splitter, write=False)
-    return corpus, seen[0].dropped
+        told = [(corpus.key, seen[0].dropped)]
+    key, dropped = broadcast_object_list(told)[0]
+    return corpus if main else opened(cache / key), dropped
 
 
 def _watched(options: PretrainOptions, seen: Seen, what: str, *, shown: bool) -> Any:

@@ -82,23 +82,22 @@ def load(
     read: Callable[[], Iterable[Document]],
     tokenizer: PreTrainedTokenizerFast,
     splitter: Splitter | None,
-    *,
-    write: bool = True,
 ) -> Corpus:
     """The corpus of the documents that ``read`` gives each time it is called; tokenised only where it is not cached.
 
     Without ``splitter`` a document is one sentence. Exact duplicates and documents without tokens are left out and
-    counted. Refused where nothing is left. Of several processes one has to ``write``, before the others look.
+    counted. Refused where nothing is left. Of several processes one calls this, and the others ``opened``.
     """
     folder = cache / key_of(read(), tokenizer, splitter)
-    if write and not folder.exists():
+    if not folder.exists():
         with atomic(folder) as temporary:
             temporary.mkdir()
             _build(temporary, _distinct(read()), tokenizer, splitter)
-    return _open(folder)
+    return opened(folder)
 
 
-def _open(folder: Path) -> Corpus:
+def opened(folder: Path) -> Corpus:
+    """The corpus in a cache's folder: the files are mapped, so a process reads the pages of its own rows."""
     meta = read_json(folder / "meta.json")
     types = {"tokens": meta["type"], **ARRAYS}
     arrays: dict[str, Any] = {name: np.memmap(folder / f"{name}.bin", kind, "r") for name, kind in types.items()}
