@@ -33,21 +33,30 @@ def together(hint: str) -> Iterator[None]:
     """
     try:
         yield
-    except KeyboardInterrupt:
+    except KeyboardInterrupt as stop:
+        # The launcher's signal may come while the error of the exchange is on its way here.
+        if several() and _lost(stop.__context__):
+            raise _alone(hint) from stop
         if several() and not is_main_process():
             raise SystemExit(1) from None
         raise
     except RuntimeError as error:
         if not (several() and _lost(error)):
             raise
-        raise Failed(
-            f"process {os.environ['RANK']} of {os.environ['WORLD_SIZE']}: another one has died, and the work ends with "
-            f"it (its own words or the launcher's report say why); {hint}"
-        ) from error
+        raise _alone(hint) from error
 
 
-def _lost(error: RuntimeError) -> bool:
+def _alone(hint: str) -> Failed:
+    return Failed(
+        f"process {os.environ['RANK']} of {os.environ['WORLD_SIZE']}: another one has died, and the work ends with it "
+        f"(its own words or the launcher's report say why); {hint}"
+    )
+
+
+def _lost(error: BaseException | None) -> bool:
     """Whether an error is that of an exchange whose other side has gone."""
+    if not isinstance(error, RuntimeError):
+        return False
     distributed = sys.modules.get("torch.distributed")
     known = distributed is not None and isinstance(error, distributed.DistError)
     return known or bool(GONE.search(str(error)))

@@ -14,6 +14,7 @@ import os
 import signal
 import socket
 import sys
+import time
 from pathlib import Path
 
 import accelerate.state
@@ -27,6 +28,8 @@ from heldout.cli import main
 
 #: Seconds that a group may take; on an idle machine it takes two.
 PATIENCE = 150
+#: Seconds between a failure and SIGTERM. torchrun looks every 0.1 s; a busy machine needs longer to say a line.
+GRACE = 2
 PLAIN = accelerate.state.AcceleratorState.__init__
 
 
@@ -83,11 +86,18 @@ for line in sys.stdin:
                 os._exit(3)
         pids.append(pid)
     print(json.dumps(pids), flush=True)
-    ends = {}
+    ends, failed = {}, 0.0
     while len(ends) < len(pids):
-        pid, status = os.waitpid(-1, 0)
-        ends[pid] = ended(status)
-        if status:
+        pid, status = os.waitpid(-1, os.WNOHANG)
+        if pid:
+            ends[pid] = ended(status)
+            failed = failed or (time.monotonic() if status else 0.0)
+        elif failed and time.monotonic() > failed + GRACE:
+            # The second time for those that wait inside of torch, where no handler of Python's runs.
+            number = signal.SIGTERM if time.monotonic() < failed + 5 * GRACE else signal.SIGKILL
             for other in set(pids) - set(ends):
-                os.kill(other, signal.SIGTERM)
+                os.kill(other, number)
+            time.sleep(4 * GRACE)
+        else:
+            time.sleep(0.005)
     print(json.dumps([ends[pid] for pid in pids]), flush=True)

@@ -83,7 +83,8 @@ def test_a_killed_process_ends_the_others_and_any_number_goes_on(
     assert ends[1 - killed] == "exit 1"
     assert len(losses(run)) < 48
     last = ranks.said(1 - killed).splitlines()[-1]
-    assert f"process {1 - killed} of 2: another one has died" in last
+    # Where the launcher's signal comes first, in the middle of something else, it is all that is known.
+    assert f"process {1 - killed} of 2: another one has died" in last or last.startswith("heldout: stopped; ")
     assert "continue with: heldout finetune" in last
     assert "--resume" in last
     ranks.run([*words, "--out", run, "--resume"], tmp_path / "second", processes=after)
