@@ -61,7 +61,11 @@ def one_trial(work: Work, trial: Trial) -> None:
     except Refused as refused:
         search.tell(trial, "refused", why=str(refused))
         raise Refused(f"{trial.name}: {refused}") from None
-    value = fmean(entry["value"] for entry in work.judge.entries(folder))
+    values = [entry["value"] for entry in work.judge.entries(folder)]
+    if None in values:
+        search.tell(trial, "failed", why=f"dev has no {work.judge.metric}")
+        raise Diverged(f"dev has no {work.judge.metric}: nothing in it that the metric is about")
+    value = fmean(values)
     search.tell(trial, "done", value=value)
     _forget(folder)
     say(f"{trial.name}: dev {work.judge.metric} {value:.4f}")

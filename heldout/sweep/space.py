@@ -34,12 +34,18 @@ class Dimension:
         return self.choices or (self.low, self.high)
 
     @property
+    def count(self) -> int:
+        """How many values it has; 0 where there are more than can be counted."""
+        if self.choices or not (self.whole or self.step):
+            return len(self.choices)
+        return int((self.high - self.low) / (self.step or 1) + 1e-9) + 1
+
+    @property
     def values(self) -> tuple[Any, ...]:
         """All its values in order; none where there are more than can be counted."""
         if self.choices or not (self.whole or self.step):
             return self.choices
-        step = self.step or 1
-        found = (self.low + step * i for i in range(int((self.high - self.low) / step + 1e-9) + 1))
+        found = (self.low + (self.step or 1) * i for i in range(self.count))
         return tuple(found) if self.whole else tuple(float(f"{value:.12g}") for value in found)
 
 
@@ -67,7 +73,7 @@ def parse_space(texts: Sequence[str], options: Any, varied: Sequence[str]) -> tu
 
 def size(space: Sequence[Dimension]) -> int | None:
     """How many points the space holds; None where there are more than can be counted."""
-    return prod(len(dimension.values) for dimension in space) or None
+    return prod(dimension.count for dimension in space) or None
 
 
 def points(space: Sequence[Dimension]) -> Iterator[dict[str, Any]]:

@@ -103,6 +103,7 @@ def test_a_space_that_can_be_counted_lists_each_of_its_points_once():
     assert {point["share"] for point in found} == {0.0, 0.1, 0.2, 0.3}
     assert size(parsed("rate=1:2", "batch=16,32")) is None
     assert size(parsed("batch=16:32")) == 17
+    assert size(parsed("batch=16:1000000000")) == 999_999_985
 
 
 def test_a_point_whose_values_refuse_one_another_is_not_allowed():
