@@ -54,13 +54,13 @@ def plain_rows(corpus: Corpus, documents: IntArray, frame: Frame, length: int, *
     sizes = pieces[:, 2] - pieces[:, 1] + frame.length
     if whole_end:
         sizes -= len(frame.after) * (pieces[:, 2] != corpus.bounds[pieces[:, 0] + 1])
-    held = best_fit(sizes.tolist(), length) if pack else [[piece] for piece in range(len(pieces))]
+    order, bounds = best_fit(sizes, length) if pack else (np.arange(len(pieces)), np.arange(len(pieces) + 1))
 
     def make(rows: Sequence[int], generator: np.random.Generator) -> list[Row]:
-        return [_row(corpus, pieces[held[row]], frame, whole_end) for row in rows]
+        return [_row(corpus, pieces[order[bounds[row] : bounds[row + 1]]], frame, whole_end) for row in rows]
 
-    lengths = np.array([sizes[inside].sum() for inside in held])
-    return Rows(lengths, np.array([pieces[inside[0], 0] for inside in held]), make, {})
+    lengths = np.add.reduceat(sizes[order], bounds[:-1]) if len(order) else sizes
+    return Rows(lengths, pieces[order[bounds[:-1]], 0], make, {})
 
 
 def cut(corpus: Corpus, documents: IntArray, room: int) -> IntArray:
@@ -72,32 +72,39 @@ def cut(corpus: Corpus, documents: IntArray, room: int) -> IntArray:
     return np.column_stack([document, start, np.minimum(start + room, corpus.bounds[document + 1])])
 
 
-def best_fit(sizes: Sequence[int], capacity: int) -> list[list[int]]:
+def best_fit(sizes: IntArray, capacity: int) -> tuple[IntArray, IntArray]:
     """Pieces put together into rows of at most ``capacity``: longest first, each where the least room is left.
 
-    >>> best_fit([3, 9, 4, 2, 6], 10)
+    The pieces row by row, and where each row begins among them; arrays, since 5 GB of text are ten million rows.
+
+    >>> order, bounds = best_fit(np.array([3, 9, 4, 2, 6]), 10)
+    >>> [order[a:b].tolist() for a, b in zip(bounds, bounds[1:])]
     [[1], [4, 2], [0, 3]]
     """
-    rows: list[list[int]] = []
+    longest_first = np.argsort(-sizes, kind="stable")
+    row_of = np.empty(len(sizes), dtype=np.int64)
+    rows = 0
+    #: The rows that have some room left, by how much.
     waiting: dict[int, list[int]] = {}
     rooms: list[int] = []
-    for piece in sorted(range(len(sizes)), key=lambda piece: -sizes[piece]):
-        place = bisect_left(rooms, sizes[piece])
+    for piece in longest_first:
+        size = int(sizes[piece])
+        place = bisect_left(rooms, size)
         if place == len(rooms):
-            rows.append([])
-            row, room = len(rows) - 1, capacity
+            row, room, rows = rows, capacity, rows + 1
         else:
             room = rooms[place]
             row = waiting[room].pop()
             if not waiting[room]:
                 del waiting[room], rooms[place]
-        rows[row].append(piece)
-        left = room - sizes[piece]
+        row_of[piece] = row
+        left = room - size
         if left:
             if left not in waiting:
                 insort(rooms, left)
             waiting.setdefault(left, []).append(row)
-    return rows
+    order = longest_first[np.argsort(row_of[longest_first], kind="stable")]
+    return order, np.searchsorted(row_of[order], np.arange(rows + 1))
 
 
 def _row(corpus: Corpus, pieces: IntArray, frame: Frame, whole_end: bool) -> Row:

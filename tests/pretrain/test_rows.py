@@ -1,3 +1,5 @@
+import itertools
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -11,7 +13,9 @@ FRAME = Frame((2,), (3,))
 
 @given(st.lists(st.integers(1, 30), max_size=80))
 def test_packing_holds_every_piece_once_within_the_capacity(sizes):
-    rows = best_fit(sizes, 30)
+    order, bounds = best_fit(np.array(sizes, dtype=np.int64), 30)
+    rows = [order[start:stop].tolist() for start, stop in itertools.pairwise(bounds)]
+    assert all(rows)
     assert sorted(piece for row in rows for piece in row) == list(range(len(sizes)))
     assert all(sum(sizes[piece] for piece in row) <= 30 for row in rows)
     # Best fit decreasing never needs more than 11/9 of the best and one (Johnson 1973).
