@@ -11,7 +11,7 @@ from typing import TypeAlias
 
 import numpy as np
 
-from heldout.cases import ANSWER, EXPECT, ORIGINAL, direction
+from heldout.cases import ANSWER, EXPECT, ORIGINAL, direction, originals
 from heldout.errors import Refused
 from heldout.eval.table import FloatArray, IntArray
 from heldout.records import Card, Example, Prediction
@@ -52,23 +52,12 @@ def expected(card: Card, pairs: Sequence[Answered], correct: FloatArray, same: S
     """
     if not any({"expect", "role"} & example.about.keys() for example, _ in pairs):
         return None
-    originals = _originals([example for example, _ in pairs])
+    found = originals([example.about for example, _ in pairs])
     columns = {field.name: np.zeros(len(pairs)) for field in fields(Expected)}
     for row, (example, _) in enumerate(pairs):
-        of = originals.get(str(example.about.get("pair")), row)
+        of = found.get(str(example.about.get("pair")), row)
         _fill(columns, row, card, pairs, None if of == row else of, correct, same)
     return Expected(**columns)
-
-
-def _originals(examples: Sequence[Example]) -> Mapping[str, int]:
-    """The row of each pair's original."""
-    found: dict[str, tuple[int, int]] = {}
-    for row, example in enumerate(examples):
-        if "pair" in example.about:
-            rank = 0 if example.about.get("role") == ORIGINAL else 1 + ("expect" in example.about)
-            pair = str(example.about["pair"])
-            found[pair] = min(found.get(pair, (rank, row)), (rank, row))
-    return {pair: row for pair, (_, row) in found.items()}
 
 
 def _fill(

@@ -82,6 +82,8 @@ def _fitted(folder: Path, card: Card, asked: Asked) -> tuple[list[Fit], list[str
     if not has_data(folder, DEV):
         return fits, []
     gold, predictions = read_data(folder, DEV, card)
+    if goldless(gold):
+        return fits, [f"Nothing was fitted on {DEV}: it has no gold."]
     lacking = {kind: lacking_for(kind, predictions) for kind in fitters(card, asked)}
     for kind, fitter in fitters(card, asked).items():
         fit = None if lacking[kind] else fitter(card, gold, predictions, DEV)

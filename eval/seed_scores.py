@@ -14,6 +14,7 @@ from heldout.eval.columns import aligned
 from heldout.eval.comparison.field import Field, prepare
 from heldout.eval.comparison.inputs import Contest, read_seeds
 from heldout.eval.comparison.seeds import members_of, over_seeds, spread
+from heldout.eval.run_data import DEV
 from heldout.eval.run_scores import score_run
 from heldout.eval.slices import WHOLE
 from heldout.eval.statistics import REPLICATES, Sampling, percentiles
@@ -52,6 +53,8 @@ def score_seeds(
                 say=partial(_tell, say, member.name),
             )
     contest = read_seeds(folder, data)
+    for name in sorted({name for found in rows.values() for name in found} - {*contest.golds, DEV}):
+        say(f"{name} has no gold, or not every seed answers it: no means of it; see scores/{name}.json of each seed")
     return {name: _summed_up(contest, name, rows, Sampling(2, None, replicates, seed), bins) for name in contest.golds}
 
 

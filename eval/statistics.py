@@ -183,8 +183,11 @@ class Bundle:
         return product
 
     def _unpacked(self, low: int, high: int) -> FloatArray:
-        """The kept columns as rows (columns, high − low), of these places; of all places they are kept so."""
-        if self._all is not None:
+        """The kept columns as rows (columns, high − low), of these places; those of all places are kept so.
+
+        All may lie in one chunk of several: the others then ask for none.
+        """
+        if self._all is not None and high - low == len(self.units):
             return self._all
         block = np.zeros((self.width, high - low), dtype=np.float32)
         for row, (places, values) in zip(block, self._columns, strict=True):

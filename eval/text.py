@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import Any
 
-from heldout.eval.behaviour import behaviour
+from heldout.eval.behaviour import behaviour, main_metric
 from heldout.eval.columns import aligned
 from heldout.fits import KEEPS_ANSWERS, KINDS, spoken
 
@@ -102,7 +102,7 @@ def _matches(matches: Mapping[str, int]) -> str:
 
 
 def _slices(scores: Mapping[str, Any]) -> list[str]:
-    main, variants = next(iter(scores["metrics"])), scores["variants"]
+    main, variants = main_metric(scores), scores["variants"]
     # A threshold and another decoding move the main metric itself, a temperature only what confidence is judged by.
     moving = {name: variant for name, variant in variants.items() if name not in KEEPS_ANSWERS}
     still = {name: variant for name, variant in variants.items() if name in KEEPS_ANSWERS}

@@ -9,7 +9,7 @@ The three expectations are those of CheckList (Ribeiro et al. 2020): minimum fun
 """
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any, Literal, get_args
 
@@ -31,6 +31,21 @@ def needs_no_gold(about: Mapping[str, Any]) -> bool:
     """
     expect = about.get("expect")
     return "pair" in about and (expect in ("inv", "dir") or (expect is None and about.get("role") == ORIGINAL))
+
+
+def originals(abouts: Iterable[Mapping[str, Any]]) -> Mapping[str, int]:
+    """The row of each pair's original: the one in that role, else the first that expects nothing, else the first.
+
+    >>> originals([{"pair": "7", "expect": "inv"}, {}, {"pair": "7"}])
+    {'7': 2}
+    """
+    found: dict[str, tuple[int, int]] = {}
+    for row, about in enumerate(abouts):
+        if "pair" in about:
+            rank = 0 if about.get("role") == ORIGINAL else 1 + ("expect" in about)
+            pair = str(about["pair"])
+            found[pair] = min(found.get(pair, (rank, row)), (rank, row))
+    return {pair: row for pair, (_, row) in found.items()}
 
 
 @dataclass(frozen=True)

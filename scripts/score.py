@@ -54,7 +54,7 @@ from heldout.eval.statistics import REPLICATES
 from heldout.eval.table import BINS
 from heldout.eval.text import render
 from heldout.options import option, positional
-from heldout.records import Card, Example, Prediction, read_card
+from heldout.records import Card, Example, Prediction, goldless, read_card
 from heldout.runs import holding, write_json
 
 #: Changed numbers that a replay lists.
@@ -171,6 +171,8 @@ def _score_files(options: Options, settings: Mapping[str, int]) -> dict[str, Any
         raise Refused("--dev-gold and --dev-predictions go together: what is fitted is fitted on both")
     if options.dev_gold and options.dev_predictions:
         _, dev, said, _ = _read(options.task, options.dev_gold, options.dev_predictions, card)
+        if goldless(dev):
+            raise Refused(f"--dev-gold {options.dev_gold}: has no gold to fit anything on; leave it out")
         asked = Asked(
             costs=parse_costs(options.cost, card) if options.cost else None,
             alpha=ALPHA if options.alpha is None else check_alpha(options.alpha),

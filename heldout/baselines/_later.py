@@ -1,11 +1,14 @@
 """Baselines of a run answer a set that came after training: from train's labels, or from what they kept."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from heldout.baselines._contract import Baseline, BaselineOptions, Fitted
-from heldout.baselines._kept import NAME, read_kept
+from heldout.baselines._kept import NAME, Kept, read_kept
+from heldout.errors import Refused
 from heldout.eval.run_scores import score_run
 from heldout.ledger import read_ledger
 from heldout.records import Card, Example, read_card
@@ -43,13 +46,26 @@ def _again(
 ) -> Fitted | None:
     """The baseline fitted as it was; None where that needs what is not there."""
     if baseline.learns == "texts":
-        return baseline.again(read_kept(home / NAME), card) if baseline.again and (home / NAME).exists() else None
+        return _learnt(home / NAME, baseline.again, card) if baseline.again and (home / NAME).exists() else None
     # Of tagged sentences the ledger counts entities, not the tags that a majority is of.
     if baseline.learns == "golds" and not train:
         return None
     lexicon = made.get("lexicon")
     options = BaselineOptions(made.get("rule", "full"), Path(lexicon) if lexicon else None)
     return baseline.fit(train, [], card, int(made.get("seed", 1)), options)
+
+
+def _learnt(path: Path, again: Callable[[Kept, Card], Fitted], card: Card) -> Fitted:
+    """What was kept, fitted again; Refused where the file holds something else than this baseline keeps."""
+    kept = read_kept(path)
+    idle = [name for name, array in kept.arrays.items() if array.dtype.kind == "f" and not np.isfinite(array).all()]
+    labels = kept.about.get("labels", [])
+    if idle or not set(labels) <= set(card.labels):
+        raise Refused(f"{path}: holds {idle[0] if idle else labels} that no such baseline keeps; fit it again")
+    try:
+        return again(kept, card)
+    except (KeyError, ValueError, TypeError, AttributeError) as error:
+        raise Refused(f"{path}: not what such a baseline keeps ({error}); fit it again with heldout baseline") from None
 
 
 def _golds(folder: Path, card: Card) -> list[Example]:

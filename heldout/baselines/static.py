@@ -45,7 +45,7 @@ def fit(train: Sequence[Example], dev: Sequence[Example], card: Card, seed: int,
     if options.vectors is None and find_spec("gensim") is None:
         raise Refused("static: learns its word vectors with gensim; pip install 'heldout[embeddings]'")
     texts = [words(text) for example in train for text in fields(example)]
-    vectors = read_vectors(options.vectors) if options.vectors else own_vectors(texts, seed)
+    vectors = read_vectors(options.vectors) if options.vectors else own_vectors(train, seed)
     features = fit_features(vectors, texts, options.pooling)
     rows = features_of(features, train)
     scale = rows.std(axis=0)
@@ -73,13 +73,15 @@ def again(kept: Kept, card: Card) -> Fitted:
     return logistic_again(kept, card, lambda examples: features_of(features, examples) / scale)
 
 
-def own_vectors(texts: Sequence[Sequence[str]], seed: int) -> Vectors:
-    """Skip-gram vectors of these texts, or of every n-th where they are too many for one pass in a minute.
+def own_vectors(train: Sequence[Example], seed: int) -> Vectors:
+    """Skip-gram vectors of train's texts, or of every n-th example's where they are too many for a pass in a minute.
 
     Refused where they are too few for any word to stand in them twice.
     """
-    words_in_all = sum(map(len, texts))
-    texts = texts[:: math.ceil(words_in_all / READ)] if words_in_all else texts
+    examples = [[words(text) for text in fields(example)] for example in train]
+    words_in_all = sum(len(text) for texts in examples for text in texts)
+    every = max(1, math.ceil(words_in_all / READ))
+    texts = [text for kept in examples[::every] for text in kept]
     passes = min(PASSES, max(1, round(READ / max(1, words_in_all))))
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "sentences.txt"

@@ -4,6 +4,7 @@ import importlib
 import json
 import os
 import sys
+import time
 from collections.abc import Mapping
 from typing import Any
 
@@ -43,6 +44,15 @@ class Channel:
         line = self._in.readline()
         found: dict[str, Any] = json.loads(line) if line else {}
         return found
+
+
+def since(started: float) -> float:
+    """Seconds since ``started`` (perf_counter), once a GPU is through with all that it was given."""
+    import torch
+
+    if torch.cuda.is_available():
+        torch.cuda.synchronize()
+    return time.perf_counter() - started
 
 
 def main() -> None:

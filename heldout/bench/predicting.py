@@ -22,6 +22,8 @@ from heldout.runs import read_json, write_lines
 from heldout.tasks import load_task
 
 LIMITS = ("matmul fp32", "matmul bf16")
+#: The ways of int8 that are measured, and the rows of dev that ranges are found on.
+HOWS, CALIBRATED_ON = ("rows", "dynamic", "blocks"), 100
 #: The reference of agreement.
 FP32 = "ours fp32"
 
@@ -74,7 +76,7 @@ def bench_predict(options: Any, *, bf16: bool, say: Callable[[str], None]) -> li
 
 
 def _exported(options: Any, run: Path, work: Path, say: Callable[[str], None]) -> dict[str, Path]:
-    """The folders of exported models by name: those of --onnx, else made of the run, in fp32 and both ways of int8."""
+    """The folders of exported models by name: those of --onnx, else made of the run, in fp32 and int8."""
     if options.onnx:
         given = [Path(folder) for folder in options.onnx]
         for folder in given:
@@ -84,17 +86,21 @@ def _exported(options: Any, run: Path, work: Path, say: Callable[[str], None]) -
     if not options.export:
         return {}
     from heldout.compress.export import write_onnx
+    from heldout.compress.exported import calibration_of, rows_of
     from heldout.compress.product import open_origin
     from heldout.compress.quantise import layers, quantise
 
     say("exporting to ONNX (a minute)")
     whole = work / "fp32"
-    path = write_onnx(open_origin(run, load_task).system(), whole)
+    origin = open_origin(run, load_task)
+    system = origin.system()
+    path = write_onnx(system, whole)
+    calibration = calibration_of(system, rows_of(origin, system, CALIBRATED_ON, say), CALIBRATED_ON)
     found = {"onnx fp32": whole}
-    for how in ("blocks", "dynamic"):
+    for how in HOWS:
         folder = work / how
         shutil.copytree(whole, folder, ignore=lambda _, names: [name for name in names if ".onnx" in name])
-        quantise(path, folder / "model-int8.onnx", only=list(layers(path).values()), how=how, per_channel=True)
+        quantise(path, folder / "model-int8.onnx", only=list(layers(path).values()), how=how, calibration=calibration)
         found[f"onnx int8 {how}"] = folder
     return found
 

@@ -7,7 +7,7 @@ from dataclasses import asdict, fields
 from pathlib import Path
 from typing import Any
 
-from heldout.bench.child import Channel
+from heldout.bench.child import Channel, since
 from heldout.bench.figures import spread
 from heldout.bench.flops import TRAINING, Costs
 from heldout.bench.result import Result, mega, number, share, short
@@ -110,7 +110,7 @@ def work(spec: Mapping[str, Any], channel: Channel) -> None:
         started = time.perf_counter()
         for _ in range(count):
             next(steps)
-        seconds = time.perf_counter() - started
+        seconds = since(started)
         taken = [made.recipe.windows(step) for step in made.plan[place : place + count]]
         place += count
         lengths = [[len(window) for window in windows] for windows in taken]

@@ -81,7 +81,7 @@ def export_int8(
                 shutil.copyfile(path, folder / path.name)
         names = layers(whole / FP32)
         kept_fp32 = matching(asked.keep_fp32, names)
-        calibration = _calibration(system, rows, asked.calibration) if asked.how in CALIBRATED else None
+        calibration = calibration_of(system, rows, asked.calibration) if asked.how in CALIBRATED else None
 
         def make(left_out: Sequence[str]) -> tuple[OnnxSystem, Agreement]:
             only = [node for name, node in names.items() if name not in left_out]
@@ -97,7 +97,8 @@ def export_int8(
             return made, agreement(reference, _asked(made, rows), "int8")
 
         def alone(node: str, target: Path) -> None:
-            quantise(whole / FP32, target, only=[node], how=asked.how, calibration=calibration)
+            form: dict[str, Any] = {"how": asked.how, "per_channel": asked.per_channel, "calibration": calibration}
+            quantise(whole / FP32, target, only=[node], **form)
 
         scanned: list[Scanned] = []
         if asked.scan:
@@ -136,6 +137,7 @@ def _gate(found: Agreement, force: bool) -> None:
         raise Failed(f"{found.product}: {found.words}; nothing is kept{more}; --force keeps it")
 
 
-def _calibration(system: System, rows: Rows, number: int) -> Calibration:
+def calibration_of(system: System, rows: Rows, number: int) -> Calibration:
+    """The first windows of these rows, to find ranges on."""
     tokenizer = system.encoding.tokenizer
     return Calibration(rows.encoded.flat()[:number], pad_id(system.encoding), tokenizer.pad_token_type_id)

@@ -106,7 +106,8 @@ def quantise(
             elif how == "blocks":
                 _blocks(model, target, products)
             else:
-                if how == "rows" and calibration is not None:
+                if how == "rows":
+                    assert calibration is not None  # without, it would be plain dynamic int8
                     even_out(model, products, largest(source, products, _Reader(source, calibration)))
                 _whole(model, source, target, products, per_channel, calibration if how == "static" else None)
     except Exception as error:  # onnxruntime's errors have no common class

@@ -62,11 +62,21 @@ def even_out(model: Any, products: Collection[str], values: Mapping[str, Floats]
         graph.initializer.append(numpy_helper.from_array(1 / scale, f"{name}_shrink"))
         before[nodes[0].name] = _evened(name)
         for node, tensor in zip(nodes, tensors, strict=True):
-            tensor.CopyFrom(numpy_helper.from_array(numpy_helper.to_array(tensor) * scale[:, None], tensor.name))
-            node.input[0], after[node.name] = f"{name}_even", _grown(node, name)
+            # A weight of its own: ALBERT's layers share theirs, and their inputs are not alike.
+            grown = numpy_helper.from_array(numpy_helper.to_array(tensor) * scale[:, None], f"{node.name}_weight")
+            graph.initializer.append(grown)
+            node.input[0], node.input[1], after[node.name] = f"{name}_even", grown.name, _grown(node, name)
     ordered = [each for node in graph.node for each in (*before.get(node.name, ()), node, *after.get(node.name, ()))]
     del graph.node[:]
     graph.node.extend(ordered)
+    _drop_idle(graph, {node.input[1] for nodes in by_input.values() for node in nodes} | set(weights))
+
+
+def _drop_idle(graph: Any, names: Collection[str]) -> None:
+    """Remove the weights of these names that nothing takes any more."""
+    used = {name for node in graph.node for name in node.input}
+    for tensor in [tensor for tensor in graph.initializer if tensor.name in names and tensor.name not in used]:
+        graph.initializer.remove(tensor)
 
 
 def _scale(seen: Floats, weights: Iterable[Floats]) -> Floats:

@@ -1,11 +1,14 @@
 """What a baseline learnt from texts is kept, and answers the same another time."""
 
 from pathlib import Path
+from typing import Any
 
+import numpy as np
 import pytest
 
 from heldout.baselines import BASELINES, BaselineOptions, answer_later, static, write_baseline_run
 from heldout.baselines._kept import NAME, Kept, keep, read_kept
+from heldout.baselines._later import _learnt
 from heldout.data.prepare import PrepareOptions, prepare
 from heldout.embeddings.options import VectorOptions
 from heldout.embeddings.text import Sentences
@@ -114,5 +117,35 @@ def test_the_vectors_of_train_are_read_for_about_as_many_words_whatever_its_size
 
     monkeypatch.setattr(static, "train_gensim", train)
     monkeypatch.setattr(static, "READ", 20_000)
-    static.own_vectors([["a"] * 10 for _ in range(texts)], seed=1)
+    static.own_vectors([Example(str(k), {"text": "a " * 10}, None) for k in range(texts)], seed=1)
     assert seen == [(passes, read)]
+
+
+def test_of_too_many_pairs_whole_ones_are_read(monkeypatch: pytest.MonkeyPatch) -> None:
+    seen: set[str] = set()
+
+    def train(sentences: Sentences, options: VectorOptions, say: object) -> Vectors:
+        seen.update(word for sentence in sentences for word in sentence)
+        return Vectors((), static.np.zeros((0, 1), static.np.float32))
+
+    monkeypatch.setattr(static, "train_gensim", train)
+    monkeypatch.setattr(static, "READ", 100)
+    pair = {"premise": "dog " * 5, "hypothesis": "animal " * 5}
+    static.own_vectors([Example(str(k), pair, None) for k in range(20)], seed=1)
+    assert seen == {"dog", "animal"}
+
+
+@pytest.mark.parametrize(
+    ("arrays", "about"),
+    [
+        ({"coefficients": np.full((1, 2), np.nan), "intercepts": np.zeros(1)}, {"labels": ["negative", "positive"]}),
+        ({"intercepts": np.zeros(1), "idf": np.ones(2)}, {"labels": ["negative", "positive"]}),
+        ({"coefficients": np.zeros((1, 2)), "intercepts": np.zeros(1), "idf": np.ones(5)}, {"labels": ["x", "y"]}),
+    ],
+)
+def test_what_no_such_baseline_keeps_is_refused_with_its_file(arrays: Any, about: Any, tmp_path: Path) -> None:
+    keep(tmp_path / NAME, Kept(arrays, ["dull", "bright"], about))
+    again = BASELINES["tfidf"].again
+    assert again is not None
+    with pytest.raises(Refused, match=rf"{NAME}: .*fit it again"):
+        _learnt(tmp_path / NAME, again, CARD)

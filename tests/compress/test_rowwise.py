@@ -87,3 +87,20 @@ def test_int8_by_rows_stays_nearer_than_with_one_scale_a_batch(product, tmp_path
         apart[how] = np.median(moved[small])
     # One scale for all leaves the small positions some 1/200 of its 8 bits.
     assert apart["rows"] < apart["dynamic"] / 20
+
+
+def test_a_weight_that_two_products_share_is_not_changed_twice(product, tmp_path):
+    """ALBERT's layers are one set of weights; the exporter keeps it once."""
+    model = onnx.load(str(product))
+    _gather, query, key = model.graph.node[:3]
+    model.graph.node.insert(1, helper.make_node("Neg", ["states"], ["turned"], name="turn"))
+    key.input[0], key.input[1] = "turned", query.input[1]
+    shared = tmp_path / "shared.onnx"
+    onnx.save(model, shared)
+    before = answers(shared, IDS)
+    np.testing.assert_allclose(before[..., :5], -before[..., 5:])
+    for names in (["query/MatMul", "key/MatMul"], ["query/MatMul"]):
+        model = onnx.load(str(shared))
+        even_out(model, names, largest(shared, names, [{"input_ids": IDS}]))
+        onnx.checker.check_model(model)
+        np.testing.assert_allclose(answers(model.SerializeToString(), IDS), before, rtol=1e-4, atol=1e-3)

@@ -205,6 +205,23 @@ def test_columns_kept_by_their_places_sum_as_they_are(random_table: Make) -> Non
     assert parts == pytest.approx(whole, abs=1e-4)
 
 
+def test_a_part_that_lies_in_one_chunk_of_several_is_drawn_as_it_is_alone(
+    monkeypatch: pytest.MonkeyPatch, random_table: Make
+) -> None:
+    import heldout.eval.statistics as module
+
+    monkeypatch.setattr(module, "WHOLE", 100)
+    monkeypatch.setattr(module, "CHUNK", 64)
+    table, metric, sampling = random_table(300, 3), find("accuracy"), Sampling(300, None, 50, 0)
+    weights = [np.hstack(list(module._counts(np.random.default_rng([0, sampling.stream]), 50, [64] * 4 + [44])))]
+    for rows in (np.arange(5), np.arange(70, 120), np.arange(290, 300)):
+        columns = metric.columns(table.take(rows))
+        ((found,),) = bootstrap([Bundle(rows, [Statistic(columns, metric.value)], sampling)], sampling)
+        with np.errstate(invalid="ignore"):
+            expected = metric.value(weights[0][:, rows] @ columns.astype(np.float32))
+        np.testing.assert_allclose(found, expected, rtol=1e-5)
+
+
 def test_any_number_of_threads_gives_the_same_replicates(random_table: Make, monkeypatch: pytest.MonkeyPatch) -> None:
     import heldout.eval.statistics as module
 

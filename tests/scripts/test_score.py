@@ -208,6 +208,10 @@ def test_more_wrong_calls_with_files(score: Score, capsys: pytest.CaptureFixture
     assert "--dev-gold and --dev-predictions go together" in capsys.readouterr().err
     assert score(LEXICON, "--dev-gold", "gold.jsonl", "--dev-predictions", "predictions.jsonl") == 2
     assert "gold.jsonl: 4 of 4 predictions have no scores, the first is id '0'" in capsys.readouterr().err
+    pairs = [{**row, "gold": None, "about": {"pair": "p", "role": "original"}} for row in GOLD]
+    Path("dev.jsonl").write_text("".join(json.dumps(row) + "\n" for row in pairs))
+    assert score(STIPULATED, "--dev-gold", "dev.jsonl", "--dev-predictions", "predictions.jsonl") == 2
+    assert "--dev-gold dev.jsonl: has no gold to fit anything on" in capsys.readouterr().err
     assert score(STIPULATED, "--replicates", "3") == 2
     assert "3 replicates give no interval" in capsys.readouterr().err
 

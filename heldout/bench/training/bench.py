@@ -90,14 +90,15 @@ def _quality(
     say: Callable[[str], None],
 ) -> Result:
     folder, arguments = out / "data", {**told, "epochs": options.epochs, "seeds": list(seeds)}
-    before = read_json(out / BENCH) if (out / BENCH).exists() else arguments
-    changed = [name for name, value in arguments.items() if before.get(name) != value]
+    # Whatever a side trains by must be the same for its seeds that are done and those that are not.
+    asked = {**{name: short(value) for name, value in fit_options(options).items()}, **arguments}
+    before = read_json(out / BENCH) if (out / BENCH).exists() else asked
+    changed = [name for name, value in asked.items() if before.get(name) != value]
     if changed:
         raise Refused(
-            f"{out}: was begun with {changed[0]} {before.get(changed[0])}, not {arguments[changed[0]]}; "
-            "choose another --out"
+            f"{out}: was begun with {changed[0]} {before.get(changed[0])}, not {asked[changed[0]]}; take another --out"
         )
-    write_json(out / BENCH, arguments)
+    write_json(out / BENCH, asked)
     write_data(data, folder)
     steps = options.epochs * math.ceil(len(data.splits["train"].examples) / options.batch_size)
     specs = _specs(options, peers, folder, fit_options(options), steps)

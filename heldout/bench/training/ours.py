@@ -6,7 +6,7 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
-from heldout.bench.child import Channel
+from heldout.bench.child import Channel, since
 from heldout.bench.flops import costs
 from heldout.bench.training.taken import Row, Taken
 from heldout.bench.training.work import Work, leave
@@ -61,7 +61,7 @@ def _blocks(mine: Work, made: Ready, steps: Iterator[Done], channel: Channel) ->
         started = time.perf_counter()
         for _ in range(count):
             next(steps)
-        seconds = time.perf_counter() - started
+        seconds = since(started)
         channel.say(_taken(mine, made, made.plan[place : place + count]).to_json() | {"seconds": seconds})
         place += count
 
@@ -70,7 +70,7 @@ def _whole(mine: Work, made: Ready, steps: Iterator[Done], channel: Channel) -> 
     started = time.perf_counter()
     for _ in steps:
         pass
-    seconds = time.perf_counter() - started
+    seconds = since(started)
     taken = _taken(mine, made, made.plan)
     leave(mine, made.system, taken, seconds)
     channel.say(taken.to_json() | {"seconds": seconds})

@@ -15,7 +15,7 @@ from collections.abc import Mapping
 from dataclasses import asdict
 from typing import Any
 
-from heldout.bench.child import Channel
+from heldout.bench.child import Channel, since
 from heldout.bench.flops import costs
 from heldout.bench.training.examples import Prepared, prepared
 from heldout.bench.training.taken import Row, Taken
@@ -58,7 +58,8 @@ def work(spec: Mapping[str, Any], channel: Channel) -> None:
             trainer.train()
         except _Enough:
             return
-    seconds = time.perf_counter() - started
+    seconds = since(started)
+    pauses.count()
     leave(mine, _system(mine, trainer.model, trainer.accelerator), pauses.taken, seconds)
     channel.say(pauses.taken.to_json() | {"seconds": seconds})
 
@@ -97,7 +98,6 @@ class _Noting:
 
 def _pauses(collator: _Noting, channel: Channel, *, whole: bool) -> Any:
     """A callback that stops after each block until the next is asked for; a whole training is one block."""
-    import torch
     from transformers import TrainerCallback
 
     class Pauses(TrainerCallback):
@@ -112,20 +112,16 @@ def _pauses(collator: _Noting, channel: Channel, *, whole: bool) -> Any:
 
         def on_step_end(self, *_: Any, **__: Any) -> None:
             self.left -= 1
-            if not self.left and torch.cuda.is_available():
-                # Trainer runs ahead of a GPU; our loop reads each step's loss.
-                torch.cuda.synchronize()
-            seconds = time.perf_counter() - self.started
+            seconds = 0.0 if self.left else since(self.started)
             # The loader is a batch ahead of the training.
             self.block.append(collator.batches.popleft())
-            if whole or not self.left:
-                self._count()
             if not whole and not self.left:
+                self.count()
                 channel.say(self.taken.to_json() | {"seconds": seconds})
                 self._wait()
 
-        def _count(self) -> None:
-            # Not while a block is timed.
+        def count(self) -> None:
+            """What the batches come to, when no clock runs."""
             for batch in self.block:
                 self.taken.add(batch)
             self.block.clear()

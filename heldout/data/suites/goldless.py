@@ -8,8 +8,9 @@ A set has gold for every example or for none, so that no share is of examples th
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from typing import Any
 
-from heldout.cases import ORIGINAL
+from heldout.cases import ORIGINAL, originals
 from heldout.data.rows import Rows
 from heldout.data.sources import Loaded
 from heldout.errors import Refused
@@ -41,16 +42,32 @@ def by_gold(loaded: Mapping[str, Loaded]) -> dict[str, Loaded]:
         other = name + CHANGES
         if other in loaded:
             raise Refused(f"--data {other}=…: this is what the changes of {name} without a label are called; rename it")
-        found[name] = split.keep(with_gold).noting({"scored_apart_without_a_label": len(apart.examples)})
+        found[name] = split.keep(with_gold).noting(
+            {"scored_apart_without_a_label": len(split.examples) - len(with_gold)}
+        )
         found[other] = apart
     return found
 
 
 def _changes(examples: Sequence[Example]) -> list[Example]:
-    """Those without gold, with the originals of their pairs, whose gold is left out."""
-    pairs = {example.about["pair"] for example in examples if example.gold is None}
+    """Those without gold, with the originals of their pairs, whose gold is left out.
+
+    Refused, before a model is asked, for one whose pair has no other text.
+    """
+    rows = originals(example.about for example in examples)
+    needed = dict[int, None]()
+    for row, example in enumerate(examples):
+        if example.gold is None:
+            needed |= {row: None, rows[str(example.about["pair"])]: None}
+        if example.gold is None and "expect" in example.about and rows[str(example.about["pair"])] == row:
+            raise Refused(f"id {example.id!r}: the original of its pair {example.about['pair']!r} is not there; add it")
     return [
-        replace(example, gold=None)
-        for example in examples
-        if example.gold is None or (example.about.get("role") == ORIGINAL and example.about.get("pair") in pairs)
+        examples[row]
+        if examples[row].gold is None
+        else replace(examples[row], gold=None, about=_as_original(examples[row].about))
+        for row in sorted(needed)
     ]
+
+
+def _as_original(about: Mapping[str, Any]) -> dict[str, Any]:
+    return {name: value for name, value in about.items() if name != "expect"} | {"role": ORIGINAL}

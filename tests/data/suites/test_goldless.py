@@ -66,6 +66,21 @@ def test_what_needs_its_label_is_left_out_and_counted(tmp_path: Path) -> None:
     assert loaded(tmp_path, *rows, goldless=False).dropped == {"no_label": 2, "changes_without_a_label": 2}
 
 
+def test_an_original_is_the_one_that_scoring_takes_for_it(tmp_path: Path) -> None:
+    first = {"text": "A warm soup.", "gold": "positive", "pair": "soup"}
+    apart = by_gold({"mine": loaded(tmp_path, first, CHANGED)})["mine-changes"].examples
+    assert [(e.text["text"], e.gold, e.about["role"]) for e in apart] == [
+        (first["text"], None, "original"),
+        (CHANGED["text"], None, "changed"),
+    ]
+
+
+def test_a_change_whose_original_is_not_there_is_refused_before_a_model_is_asked(tmp_path: Path) -> None:
+    lonely = {**CHANGED, "pair": "stew"}
+    with pytest.raises(Refused, match=r"the original of its pair 'stew' is not there"):
+        by_gold({"mine": loaded(tmp_path, MINIMUM, ORIGINAL, CHANGED, lonely)})
+
+
 def test_a_limit_takes_whole_pairs(tmp_path: Path) -> None:
     rows = [
         {**row, "pair": str(k), "text": f"{row['text']} {k}"} for k in range(20) for row in (ORIGINAL, CHANGED, MOVED)
