@@ -14,6 +14,7 @@ from heldout.bench.figures import ratio, spread
 from heldout.bench.flops import Costs
 from heldout.bench.result import Result, mega, share, short
 from heldout.bench.turns import Block, Side, opened, rounds
+from heldout.compress.quantise import How
 from heldout.data.prepare import load
 from heldout.errors import Failed, Refused
 from heldout.eval.columns import aligned
@@ -22,8 +23,9 @@ from heldout.runs import read_json, write_lines
 from heldout.tasks import load_task
 
 LIMITS = ("matmul fp32", "matmul bf16")
-#: The ways of int8 that are measured, and the rows of dev that ranges are found on.
-HOWS, CALIBRATED_ON = ("rows", "dynamic", "blocks"), 100
+#: The ways of int8 that are measured; the rows of dev that ranges are found on.
+HOWS: tuple[How, ...] = ("rows", "dynamic", "blocks")
+CALIBRATED_ON = 100
 #: The reference of agreement.
 FP32 = "ours fp32"
 
