@@ -236,7 +236,7 @@ def test_scoring_needs_neither_torch_nor_transformers_nor_scikit_learn_nor_scipy
 def test_25000_reviews_with_10000_replicates_on_all_slices_fit_in_half_a_minute_and_a_gigabyte(
     real_data: Path, tmp_path: Path
 ) -> None:
-    """Two quiet cores take 11.6 s (the goal is 15), one 13.0; beside other tests 18.5 were seen. docs/score_speed.py
+    """Two quiet cores take 7.4 s (the goal is 15); beside other tests 18.5 were seen. heldout bench score
     measures; this bound only catches what doubles.
     """
     random = np.random.default_rng(0)
