@@ -3,15 +3,18 @@
 CACHE is HELDOUT_CACHE, else $XDG_CACHE_HOME/heldout or ~/.cache/heldout; HELDOUT_CACHE=off keeps nothing. A folder is
 made under another name and renamed when it is whole, so a kill leaves none behind that is half; of several processes
 that want the same one, one makes it and the others wait. Over HELDOUT_CACHE_GB (20) gigabytes, those that were not used
-for longest are removed. All of it may be deleted at any time: ``rm -r ~/.cache/heldout``.
+for longest are removed. All of it may be deleted at any time: ``rm -r ~/.cache/heldout``. It holds texts of the data,
+so CACHE is made for its owner alone (mode 0700); one that is there keeps its mode.
 """
 
 import fcntl
 import os
 import shutil
+import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
+from typing import TypeVar
 
 from heldout.errors import Failed, Refused
 from heldout.runs import atomic
@@ -19,6 +22,7 @@ from heldout.runs import atomic
 OFF = "off"
 #: Gigabytes that are kept where HELDOUT_CACHE_GB says nothing else.
 KEPT_GB = 20.0
+T = TypeVar("T")
 
 
 def cache_folder() -> Path | None:
@@ -29,17 +33,20 @@ def cache_folder() -> Path | None:
     return Path(said) if said else Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "heldout"
 
 
-def cached(kind: str, key: str, make: Callable[[Path], None]) -> Path | None:
-    """The folder CACHE/KIND/KEY; ``make`` is given an empty folder to fill where it is not there yet.
+def cached(kind: str, key: str, make: Callable[[Path], object], read: Callable[[Path], T]) -> T | None:
+    """What ``read`` opens in the folder CACHE/KIND/KEY; ``make`` fills an empty folder where it is not there yet.
 
-    None where the cache is off or cannot be written: the caller then does without. What ``make`` raises is raised.
+    Both run while the folder is locked. Afterwards any process may remove it, so ``read`` opens (or maps) all that is
+    read later. None where the cache is off, and where an OSError or Failed of either says that it cannot be used, which
+    a line on stderr tells: the caller then does without. What else they raise is raised.
     """
     root, limit = cache_folder(), _limit()
     if root is None:
         return None
     folder = root / kind / key
     try:
-        folder.parent.mkdir(parents=True, exist_ok=True)
+        root.mkdir(mode=0o700, parents=True, exist_ok=True)
+        folder.parent.mkdir(exist_ok=True)
         with _locked(folder):
             if not folder.exists():
                 with atomic(folder) as temporary:
@@ -47,12 +54,14 @@ def cached(kind: str, key: str, make: Callable[[Path], None]) -> Path | None:
                     make(temporary)
             # Its time is when it was last used.
             os.utime(folder)
-    except (OSError, Failed):
+            found = read(folder)
+    except (OSError, Failed) as error:
+        print(f"the cache is not used: {error} (HELDOUT_CACHE=DIR is another place)", file=sys.stderr, flush=True)
         return None
     # Another process may be tidying up as well.
     with suppress(OSError):
         _prune(root, limit, folder)
-    return folder
+    return found
 
 
 def _limit() -> float:
@@ -66,19 +75,35 @@ def _limit() -> float:
 @contextmanager
 def _locked(folder: Path, *, wait: bool = True) -> Iterator[bool]:
     """Hold the lock of a folder of the cache; the system lets it go when its holder dies. Yields whether it is ours."""
-    with folder.with_name(f"{folder.name}.lock").open("a") as lock:
-        try:
-            fcntl.flock(lock, fcntl.LOCK_EX | (0 if wait else fcntl.LOCK_NB))
-        except BlockingIOError:
-            yield False
-            return
-        yield True
+    path = _lock_of(folder)
+    while True:
+        with path.open("a") as lock:
+            try:
+                fcntl.flock(lock, fcntl.LOCK_EX | (0 if wait else fcntl.LOCK_NB))
+            except BlockingIOError:
+                yield False
+                return
+            # Who held it before may have removed the file: a lock of that one keeps nobody out.
+            if _is_at(path, lock.fileno()):
+                yield True
+                return
+
+
+def _lock_of(folder: Path) -> Path:
+    return folder.with_name(f"{folder.name}.lock")
+
+
+def _is_at(path: Path, handle: int) -> bool:
+    try:
+        return os.path.samestat(path.stat(), os.fstat(handle))
+    except FileNotFoundError:
+        return False
 
 
 def _prune(root: Path, limit: float, used: Path) -> None:
     """Remove what was not used for longest until ``limit`` bytes are left; never what is being made or is ``used``.
 
-    Who has a removed file mapped keeps reading it: the system frees it afterwards.
+    Who has a removed file open or mapped keeps reading it: the system frees it afterwards.
     """
     _remove_leftovers(root)
     found = [path for path in root.glob("*/*") if path.is_dir() and not path.name.startswith(".")]
@@ -89,8 +114,16 @@ def _prune(root: Path, limit: float, used: Path) -> None:
             continue
         with _locked(path, wait=False) as ours:
             if ours:
-                shutil.rmtree(path)
+                _remove(path)
                 total -= sizes[path]
+
+
+def _remove(folder: Path) -> None:
+    """Remove a folder whose lock is ours, and the lock; under another name, so that a kill leaves none that is half."""
+    leftover = folder.with_name(f".{folder.name}.tmp-{os.getpid()}")
+    folder.rename(leftover)
+    shutil.rmtree(leftover)
+    _lock_of(folder).unlink()
 
 
 def _remove_leftovers(root: Path) -> None:

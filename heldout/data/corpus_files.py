@@ -19,7 +19,7 @@ from heldout.data.hub import load_split, rows_of
 from heldout.data.sources import HUB_ID
 from heldout.data.streams import UNREADABLE, Seen, lines, opened, reader
 from heldout.data.table import Table, column, need_column
-from heldout.data.tables import SEPARATED
+from heldout.data.tables import SEPARATED, refuse_doubled
 from heldout.errors import Refused
 
 JSON_LINES = (".jsonl", ".ndjson")
@@ -185,6 +185,7 @@ def _separated(where: str, kind: str, text: Iterator[str]) -> Records:
     begins = 1
     try:
         header = [name.strip() for name in next(table, [])]
+        refuse_doubled(where, header)
         begins = table.line_num + 1
         for values in table:
             line, begins = begins, table.line_num + 1

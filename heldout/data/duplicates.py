@@ -72,11 +72,13 @@ def kept_pairs(texts: Sequence[str]) -> Ints:
         content = text.encode("utf-8", "surrogatepass")
         # With its length, so that no two lists are one string.
         digest.update(b"%d\n%s" % (len(content), content))
-    folder = cached("near", digest.hexdigest(), lambda new: np.save(new / "pairs.npy", near_pairs(texts)))
-    if folder is None:
-        return near_pairs(texts)
-    found: Ints = np.load(folder / "pairs.npy", allow_pickle=False)
-    return found
+    found: Ints | None = cached(
+        "near",
+        digest.hexdigest(),
+        lambda new: np.save(new / "pairs.npy", near_pairs(texts)),
+        lambda folder: np.load(folder / "pairs.npy", allow_pickle=False),
+    )
+    return near_pairs(texts) if found is None else found
 
 
 def connect(n: int, pairs: Iterable[Sequence[int]]) -> list[int]:

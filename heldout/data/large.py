@@ -12,7 +12,7 @@ import tempfile
 from array import array
 from collections import Counter
 from collections.abc import Callable, Collection, Generator, Iterator, Mapping, Sequence
-from contextlib import closing
+from contextlib import ExitStack, closing, contextmanager
 from dataclasses import dataclass, field, replace
 from itertools import islice
 from pathlib import Path
@@ -32,9 +32,10 @@ from heldout.data.labels import NO_LABEL, label_names, raw_label, with_numbers
 from heldout.data.names import Reading
 from heldout.data.rows import META, TYPES, UNCODED, Array, Rows, Store
 from heldout.data.sources import Loaded
-from heldout.data.streams import CHUNK, Seen, opened
+from heldout.data.streams import CHUNK, Seen, lines, opened
 from heldout.data.table import Row, Table, column
-from heldout.errors import Refused
+from heldout.data.tables import header_delimiter
+from heldout.errors import Failed, Refused
 from heldout.records import Example, canonical
 from heldout.runs import read_json, write_json
 
@@ -44,6 +45,11 @@ ROWS, BYTES = 1_000_000, 100_000_000
 BLOCK = 4096
 #: Label values a source may have before it is called none of labels.
 VALUES = 10_000
+#: The code that decides what is written.
+CODE = (
+    *sorted(Path(__file__).parent.glob("*.py")),
+    *(Path(__file__).parents[1] / f"{n}.py" for n in ("records", "cases")),
+)
 
 
 @dataclass(frozen=True)
@@ -64,12 +70,15 @@ class Survey:
     columns: dict[str, None] = field(default_factory=dict)
     labels: dict[str, dict[str, None]] = field(default_factory=dict)
     ids: "dict[str, array[int]]" = field(default_factory=dict)
-    markup: bool = False
+    markup: set[str] = field(default_factory=set)
     rows: int = 0
 
 
 def is_large(path: Path, how: Reading) -> bool:
-    """Whether a file is read by this module: rows of named columns, ROWS of them or more."""
+    """Whether a file is read by this module: rows of named columns, ROWS of them or more.
+
+    Not where columns stand between other delimiters than commas, nor a packed .parquet: those are held.
+    """
     kind, packed = suffix(path), path.suffix.lower() in (".gz", ".bz2")
     if kind not in (*JSON_LINES, ".csv", ".parquet") or how.header or how.delimiter:
         return False
@@ -78,8 +87,27 @@ def is_large(path: Path, how: Reading) -> bool:
     if kind == ".parquet":
         import pyarrow.parquet
 
-        return bool(pyarrow.parquet.read_metadata(path).num_rows >= ROWS)
+        with _as_parquet(path):
+            return not packed and bool(pyarrow.parquet.read_metadata(path).num_rows >= ROWS)
+    if kind == ".csv" and header_delimiter(_first_line(path, how), ",") not in ("", ","):
+        return False
     return _lines(path) >= ROWS
+
+
+@contextmanager
+def _as_parquet(path: Path) -> Iterator[None]:
+    """Refused where a .parquet is none, or is damaged."""
+    import pyarrow
+
+    try:
+        yield
+    except (pyarrow.ArrowException, OSError, ValueError) as error:
+        raise Refused(f"{path}: not a parquet file ({str(error).splitlines()[0]})") from None
+
+
+def _first_line(path: Path, how: Reading) -> str:
+    with opened(path, Seen()) as read:
+        return next(lines(str(path), read, how.encoding), "")
 
 
 def _lines(path: Path) -> int:
@@ -97,20 +125,35 @@ def read_large(path: Path, name: str, large: Large, how: Reading, known: Collect
     def make(folder: Path) -> None:
         _write(folder, path, large, how, known)
 
-    folder, held = cached("rows", key, make), None
-    if folder is None:
-        held = tempfile.TemporaryDirectory(prefix="heldout-rows-")
-        folder = Path(held.name)
-        make(folder)
+    return cached("rows", key, make, lambda folder: _opened(path, folder)) or _beside(path, make)
+
+
+def _opened(path: Path, folder: Path, held: Any = None) -> Loaded:
     meta = read_json(folder / META)
     found = Rows(Store(folder, held))
     cleaning, values = tuple(meta["cleaning"]), frozenset(meta["values"])
     return Loaded(str(path), found, meta["hash"], meta["dropped"], meta["notes"], cleaning, values)
 
 
+def _beside(path: Path, make: Callable[[Path], None]) -> Loaded:
+    """The rows in a temporary folder, which goes with them."""
+    try:
+        with ExitStack() as failing:
+            held = tempfile.TemporaryDirectory(prefix="heldout-rows-")
+            failing.callback(held.cleanup)
+            make(Path(held.name))
+            found = _opened(path, Path(held.name), held)
+            failing.pop_all()
+            return found
+    except OSError as error:
+        why = f"its rows could not be written to disk ({error.strerror or error})"
+        advice = "free some space, or name a folder that has it with HELDOUT_CACHE or TMPDIR"
+        raise Failed(f"{path}: {why}; {advice}") from error
+
+
 def _key(path: Path, name: str, how: Reading, known: Collection[str]) -> str:
     digest = hashlib.sha256(repr([name, path.name, how, list(known)]).encode("utf-8", "surrogatepass"))
-    for code in sorted(Path(__file__).parent.glob("*.py")):
+    for code in CODE:
         digest.update(code.read_bytes())
     with path.open("rb") as file:
         while content := file.read(CHUNK):
@@ -123,17 +166,18 @@ def _write(folder: Path, path: Path, large: Large, how: Reading, known: Collecti
     found = _survey(path, large.form, how)
     table = Table(str(path), stem(path), tuple(found.columns), (), names=_names(path))
     notes = _ids(table, found, large.form, how)
-    if notes:
-        without = _identity(table, large.form, how)
-        table = replace(table, columns=tuple(name for name in table.columns if name != without))
+    # Rows that are numbered have no other column of ids either: whether one repeats is not seen in a block.
+    form = replace(large.form, identity=()) if notes else large.form
     raw, classes = _raw(table, found, how)
     named = _labels(raw, classes, large.form, how, known)
+    if how.clean == "auto":
+        how = replace(how, clean="on" if _has_markup(table, found, large.form, how) else "off")
     # Where there is no column of labels, reading the first block says so (or keeps rows without).
-    how = replace(how, labels=named, clean=how.clean if how.clean != "auto" else "on" if found.markup else "off")
+    how = replace(how, labels=named)
     writer = _Writer(folder, large)
     dropped, counted, cleaning = Counter[str](), Counter[str](notes), tuple[str, ...]()
     for rows in _blocks(path, how):
-        some = read_some(replace(table, rows=rows), how, known, large.form)
+        some = read_some(replace(table, rows=rows), how, known, form)
         writer.add(some.examples)
         dropped.update(some.dropped)
         counted.update(some.notes)
@@ -163,7 +207,7 @@ def _rows(path: Path, how: Reading) -> Generator[tuple[str, Mapping[str, Any]], 
     if suffix(path) == ".parquet":
         import pyarrow.parquet
 
-        with pyarrow.parquet.ParquetFile(path) as table:
+        with _as_parquet(path), pyarrow.parquet.ParquetFile(path) as table:
             number = 0
             for batch in table.iter_batches(BLOCK):
                 for values in batch.to_pylist():
@@ -188,7 +232,8 @@ def _names(path: Path) -> dict[str, list[str]]:
 
     from heldout.data.tables import class_names
 
-    return class_names(path, pyarrow.parquet.read_schema(path).metadata)
+    with _as_parquet(path):
+        return class_names(path, pyarrow.parquet.read_schema(path).metadata)
 
 
 def _survey(path: Path, form: Form, how: Reading) -> Survey:
@@ -211,8 +256,14 @@ def _survey(path: Path, form: Form, how: Reading) -> Survey:
                 identity = "" if value is None else str(value).strip()
                 found.ids[name].append(minhash.fingerprint(identity) if identity else 0)
         if found.rows <= LOOK:
-            found.markup = found.markup or has_markup(value for value in values.values() if isinstance(value, str))
+            found.markup |= {name for name, value in values.items() if isinstance(value, str) and has_markup([value])}
     return found
+
+
+def _has_markup(table: Table, found: Survey, form: Form, how: Reading) -> bool:
+    """Whether there is markup in a column of texts."""
+    names = {column(table, how.columns.get(name), usual, name) for name, usual in form.texts.items()}
+    return not found.markup.isdisjoint(names)
 
 
 def _identity(table: Table, form: Form, how: Reading) -> str | None:

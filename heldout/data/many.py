@@ -53,9 +53,16 @@ class ManyTexts(Texts):
     def positions(self, source: str, examples: Sequence[Example]) -> list[int]:
         """The places of these examples of a source."""
         if isinstance(examples, Rows):
-            places: list[int] = (examples.rows + self._start[source]).tolist()
+            # A sample of a test or dev is all that is compared of it: its rows have other numbers than places.
+            whole = self._splits[source]
+            assert isinstance(whole, Rows)
+            places: list[int] = (self._start[source] + np.searchsorted(whole.rows, examples.rows)).tolist()
             return places
         return super().positions(source, examples)
+
+    def folds_of(self, source: str, examples: Sequence[Example]) -> list[str]:
+        """The folded texts of examples of a source."""
+        return [fold_example(example) for example in examples]
 
     def _prints(self, name: str, key: str) -> Keys:
         """The fingerprints of all texts (or of the key's), excluded ones first."""

@@ -8,6 +8,7 @@ which KEY (or the beginning of it) picks one. ``about.article``, where there is 
 """
 
 import json
+import sys
 from collections import Counter
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import replace
@@ -16,6 +17,7 @@ from typing import Any
 
 from heldout.data.files import read_text
 from heldout.data.names import Reading
+from heldout.data.rows import Rows
 from heldout.data.sources import SHOWN, Files, Loaded, read
 from heldout.data.table import Table
 from heldout.errors import Refused
@@ -80,6 +82,10 @@ def joined(sources: Sequence[Loaded]) -> Loaded:
     """Several sources as one split, in their order; ids that stand in two of them get the source's number in front."""
     if len(sources) == 1:
         return sources[0]
+    large = [loaded.source for loaded in sources if isinstance(loaded.examples, Rows)]
+    if large:
+        said = f"{large[0]}: large, but held in memory as one of {len(sources)} --train sources"
+        print(f"{said}; joined into one file they are not", file=sys.stderr, flush=True)
     ids = Counter(example.id for loaded in sources for example in loaded.examples)
     doubled = any(n > 1 for n in ids.values())
     examples = tuple(

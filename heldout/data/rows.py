@@ -4,7 +4,8 @@
 
 A line of rows.txt is the example's id, text and gold as the content hash has them, a tab, its ``about``, a tab, the
 group that its task makes of it. Of each row some 200 bytes of numbers stand beside: where it ends, its label's code,
-fingerprints of its text and key, of its group and pair, MinHash keys. They are mapped and read as columns.
+fingerprints of its text and key, of its group and pair, MinHash keys. They are mapped and read as columns. All files
+are opened at once: the cache may remove a folder that a run still reads.
 """
 
 import hashlib
@@ -34,11 +35,12 @@ class Store:
     """
 
     def __init__(self, folder: Path, held: Any = None) -> None:
+        self.held = held
         meta = json.loads((folder / META).read_text(encoding="utf-8"))
-        self.folder, self.held = folder, held
         self.labels: list[str] = meta["labels"]
         self.fields: list[str] = meta["fields"]
         self.grouped: bool = meta["grouped"]
+        self._columns = {path.stem: _mapped(path) for path in folder.glob("*.bin")}
         self.ends = self.column("ends")
         self._file = os.open(folder / "rows.txt", os.O_RDONLY)
 
@@ -53,7 +55,7 @@ class Store:
 
     def column(self, name: str) -> Array:
         """One number a row, mapped (``ends`` has one more)."""
-        return np.asarray(np.memmap(self.folder / f"{name}.bin", TYPES.get(name, "uint64"), "r"))
+        return self._columns[name]
 
     @property
     def group(self) -> Array:
@@ -75,6 +77,10 @@ class Store:
         if group and self.grouped:
             about["group"] = group.decode()
         return Example(identity, {field: text[field] for field in self.fields}, gold, about)
+
+
+def _mapped(path: Path) -> Array:
+    return np.asarray(np.memmap(path, TYPES.get(path.stem, "uint64"), "r"))
 
 
 class Rows(Sequence[Example]):

@@ -64,7 +64,7 @@ class Loaded:
         more = {reason: n for reason, n in (dropped or {}).items() if n}
         kept = examples if isinstance(examples, Rows) else tuple(examples)
         # A pass over a million rows on disk takes seconds.
-        same = isinstance(self.examples, Rows) and len(kept) == len(self.examples)
+        same = isinstance(kept, Rows) and isinstance(self.examples, Rows) and len(kept) == len(self.examples)
         found = self.hash if same else hash_of(kept)
         return replace(self, examples=kept, hash=found, dropped={**self.dropped, **more})
 

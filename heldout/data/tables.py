@@ -36,7 +36,7 @@ def read_table(path: Path, reading: Reading) -> Table:
         return _from_objects(path, _json(path, text))
     delimiter = reading.delimiter or SEPARATED.get(kind, "")
     if not reading.header and not reading.delimiter:
-        delimiter = _header_delimiter(text, delimiter) or delimiter
+        delimiter = header_delimiter(text, delimiter) or delimiter
     if reading.header and delimiter not in ("", "\t", " "):
         return _separated(path, text, delimiter, reading.header)
     if delimiter and not reading.header and delimiter != " ":
@@ -44,7 +44,7 @@ def read_table(path: Path, reading: Reading) -> Table:
     return read_lines(path, text, reading.header, delimiter)
 
 
-def _header_delimiter(text: str, usual: str) -> str:
+def header_delimiter(text: str, usual: str) -> str:
     """The delimiter at which the first line holds a name for a text and one for the label; "" where there is none."""
     first = text.split("\n", 1)[0]
     for delimiter in dict.fromkeys(f"{usual},\t;|"):
@@ -77,9 +77,7 @@ def _parse(
 ) -> tuple[tuple[str, ...], list[Row]]:
     records = _records(path, text, delimiter, quoting)
     columns = header or tuple(name.strip() for name in next(records, (1, [""]))[1])
-    doubled = next((name for name in columns if name and columns.count(name) > 1), None)
-    if doubled:
-        raise Refused(f"{path}: two columns are named {doubled!r}; rename one")
+    refuse_doubled(str(path), columns)
     rows: list[Row] = []
     for line, values in records:
         number = len(rows) + 1
@@ -90,6 +88,13 @@ def _parse(
             )
         rows.append(Row(f"row {number} (line {line})", number, dict(zip(columns, values, strict=True))))
     return columns, rows
+
+
+def refuse_doubled(where: str, columns: Sequence[str]) -> None:
+    """Refused where two columns have one name: a row would keep the value of the last alone."""
+    doubled = next((name for name in columns if name and columns.count(name) > 1), None)
+    if doubled:
+        raise Refused(f"{where}: two columns are named {doubled!r}; rename one")
 
 
 def _records(path: Path, text: str, delimiter: str, quoting: bool) -> Iterator[tuple[int, list[str]]]:

@@ -12,8 +12,9 @@ from pathlib import Path
 from typing import Any
 
 import tokenizers
+import transformers
 
-from heldout.cache import cached
+from heldout.cache import cache_folder, cached
 from heldout.data.rows import hash_of
 from heldout.records import Example
 from heldout.train import classify, framing, packed, places, windows
@@ -39,7 +40,6 @@ def encode(
         return empty
     if packed.form_of(task.encode(examples[:1], encoding).flat()[0]) is None:
         return task.encode(examples, encoding)
-    folder = None
     with progress(what, len(examples), "examples", shown=shown) as advance:
 
         def blocks() -> Iterator[tuple[Any, Any]]:
@@ -54,10 +54,10 @@ def encode(
             assert form is not None
             save_form(temporary, form)
 
-        if _known(task):
-            folder = cached(KIND, key_of(task, examples, encoding), make)
-        if folder is not None:
-            return _encoded(open_packed(folder))
+        key = key_of(task, examples, encoding) if _known(task) and cache_folder() is not None else None
+        found = cached(KIND, key, make, open_packed) if key is not None else None
+        if found is not None:
+            return _encoded(found)
         memory = InMemory()
         form = pack(blocks(), memory)
         assert form is not None
@@ -73,19 +73,23 @@ def _known(task: Task) -> bool:
     return getattr(sys.modules.get(task.encode.__module__), "encode", None) is task.encode
 
 
-def key_of(task: Task, examples: Sequence[Example], encoding: Encoding) -> str:
-    """SHA-256 of all that decides the windows."""
+def key_of(task: Task, examples: Sequence[Example], encoding: Encoding) -> str | None:
+    """SHA-256 of all that decides the windows; None where a part of the tokenizer is code, which has no file."""
     tokenizer: Any = encoding.tokenizer
+    try:
+        whole = tokenizer.backend_tokenizer.to_str()
+    except Exception:  # The library has no narrower one for a pre-tokenizer (or decoder, …) written in Python.
+        return None
     said = {
         "texts": hash_of(examples),
         "names": list(tokenizer.model_input_names),
         "special": list(tokenizer.all_special_ids),
-        "library": tokenizers.__version__,
+        "libraries": [tokenizers.__version__, transformers.__version__],
         **{name: value for name, value in vars(encoding).items() if name not in ("tokenizer", "labels")},
         "labels": list(encoding.labels),
     }
     digest = hashlib.sha256(json.dumps(said, sort_keys=True).encode())
-    digest.update(tokenizer.backend_tokenizer.to_str().encode("utf-8", "surrogatepass"))
+    digest.update(whole.encode("utf-8", "surrogatepass"))
     for module in (
         sys.modules[task.encode.__module__],
         classify,
