@@ -1,10 +1,14 @@
 """A source on disk gives the splits, the ledger and the files of one that is held: what is held is the oracle."""
 
 import csv
+import errno
+import gzip
 import json
+import os
 import random
 import tracemalloc
 from dataclasses import replace
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -18,7 +22,7 @@ from heldout.data.rows import Rows
 from heldout.data.sampling import order, sample
 from heldout.data.sources import SourceOptions
 from heldout.data.splits import carve, limited
-from heldout.errors import Refused
+from heldout.errors import Failed, Refused
 from heldout.records import Example, content_hash
 
 FIELDS = ("text", "premise")
@@ -220,6 +224,158 @@ def test_a_second_reading_comes_from_the_cache_and_another_file_does_not(on_disk
     assert other.hash != first.hash
     monkeypatch.setenv("HELDOUT_CACHE", "off")
     assert plain(load("sentiment", str(path), SourceOptions())) == plain(other)
+
+
+def splits_of(task, train, options, seed=1, **others):
+    return prepare(task, train=train, options=options, seed=seed, **{"dev": None, "tests": {}} | others)
+
+
+@pytest.mark.parametrize(
+    ("few", "asked", "as_dev"),
+    [
+        (False, {"limit_test": 30}, False),
+        (False, {"dev_size": 30, "limit_test": 200}, True),
+        (True, {}, False),
+        (True, {"limit": 20, "dev_size": 30}, True),
+    ],
+)
+@pytest.mark.parametrize("task", ["sentiment", "nli"])
+def test_large_tests_and_devs_give_the_same_splits_and_ledger(on_disk, tmp_path, task, few, asked, as_dev):
+    rows = list(rows_of(task, 300))
+    train = written(tmp_path / "train.jsonl", rows[200:245] if few else rows[:240])
+    others = {name: written(tmp_path / f"{name}.jsonl", rows[at:]) for name, at in (("one", 150), ("two", 201))}
+    tests = {"one": str(others["one"])} | ({} if as_dev else {"two": str(others["two"])})
+    dev = str(others["two"]) if as_dev else None
+
+    def made():
+        return splits_of(task, str(train), PrepareOptions(**asked), tests=tests, dev=dev)
+
+    found = made()
+    on_disk(False)
+    held = made()
+    kinds = {name: isinstance(split.examples, Rows) for name, split in found.splits.items()}
+    assert kinds == {"train": not few, "dev": as_dev or not few} | dict.fromkeys(tests, True)
+    for name in held.splits:
+        assert plain(found.splits[name]) == plain(held.splits[name]), name
+    assert found.ledger.overlap == held.ledger.overlap
+    assert held.ledger.overlap["train/one exact"] > 0
+
+
+def test_rows_are_read_on_after_the_cache_has_removed_them(on_disk, tmp_path, monkeypatch):
+    rows = list(rows_of("sentiment", 300))
+    train, test = written(tmp_path / "train.jsonl", rows[:240]), written(tmp_path / "test.jsonl", rows[150:])
+    made = []
+    for size in ("20", "0"):
+        monkeypatch.setenv("HELDOUT_CACHE_GB", size)
+        monkeypatch.setenv("HELDOUT_CACHE", str(tmp_path / size))
+        made.append(splits_of("sentiment", str(train), PrepareOptions(), tests={"test": str(test)}))
+    assert [len(list((tmp_path / size).glob("rows/*/rows.txt"))) for size in ("20", "0")] == [2, 1]
+    assert plain(made[0].splits["train"]) == plain(made[1].splits["train"])
+    assert made[0].ledger == made[1].ledger
+
+
+def test_a_large_one_of_several_trains_is_held_and_a_line_says_so(on_disk, tmp_path, capsys):
+    rows = list(rows_of("sentiment"))
+    large_, few = written(tmp_path / "large.jsonl", rows[:200]), written(tmp_path / "few.jsonl", rows[200:])
+    found = splits_of("sentiment", [str(few), str(large_)], PrepareOptions())
+    assert isinstance(found.splits["train"].examples, tuple)
+    assert f"{large_}: large, but held in memory" in capsys.readouterr().err
+    on_disk(False)
+    splits_of("sentiment", [str(few), str(large_)], PrepareOptions())
+    assert "held in memory" not in capsys.readouterr().err
+
+
+def test_ids_that_repeat_are_numbered_where_another_column_could_be_one_of_ids(on_disk, tmp_path):
+    rows = [row | {"uid": f"u{n % 60}"} for n, row in enumerate(rows_of("sentiment"))]
+    rows[200]["id"] = rows[3]["id"]
+    path, options = written(tmp_path / "train.jsonl", rows), SourceOptions(column=("group=id",))
+    found = load("sentiment", str(path), options)
+    assert len({example.id for example in found.examples}) == len(found.examples) > 100
+    on_disk(False)
+    assert plain(load("sentiment", str(path), options)) == plain(found)
+
+
+def told(path, **how):
+    """What is said of a file, by whom it is read."""
+    with pytest.raises(Refused) as refused:
+        load("sentiment", str(path), SourceOptions(**how))
+    return str(refused.value)
+
+
+def test_a_doubled_column_is_refused_as_it_is_of_a_file_that_is_held(on_disk, tmp_path):
+    path = tmp_path / "doubled.csv"
+    path.write_text("text,label,label\n" + "a film,1,0\n" * 90)
+    said = told(path)
+    assert "two columns are named 'label'" in said
+    on_disk(False)
+    assert told(path) == said
+
+
+@pytest.mark.parametrize("delimiter", [";", "\t", "|", ","])
+@pytest.mark.parametrize("packed", [False, True])
+def test_a_csv_is_read_at_the_delimiter_of_its_header(on_disk, tmp_path, delimiter, packed):
+    path = tmp_path / ("some.csv.gz" if packed else "some.csv")
+    with gzip.open(path, "wt") if packed else path.open("w") as file:
+        out = csv.writer(file, delimiter=delimiter)
+        out.writerows([("text", "label"), *((f"a film, no {n}; or | so", n % 2) for n in range(90))])
+    found = load("sentiment", str(path), SourceOptions())
+    assert isinstance(found.examples, Rows) == (delimiter == ",")
+    on_disk(False)
+    assert plain(load("sentiment", str(path), SourceOptions())) == plain(found)
+    assert len(found.examples) == 90
+
+
+def test_markup_of_other_columns_does_not_clean_the_texts(on_disk, tmp_path):
+    for column, cleaned in (("note", False), ("text", True)):
+        rows = [{"text": f"fish &amp; chips {n}", "label": n % 2, "note": ""} for n in range(90)]
+        rows[5][column] += "<br />"
+        path = written(tmp_path / f"{column}.jsonl", rows)
+        on_disk(True)
+        found = load("sentiment", str(path), SourceOptions())
+        on_disk(False)
+        assert plain(load("sentiment", str(path), SourceOptions())) == plain(found)
+        assert ("&amp;" not in found.examples[7].text["text"]) == cleaned
+
+
+def test_a_damaged_parquet_is_refused_and_a_packed_one_is_held(on_disk, tmp_path):
+    import pyarrow
+    import pyarrow.parquet
+
+    path = tmp_path / "some.parquet"
+    rows = [{"text": f"a film {n}", "label": n % 2} for n in range(90)]
+    pyarrow.parquet.write_table(pyarrow.Table.from_pylist(rows), path)
+    whole = path.read_bytes()
+    (tmp_path / "packed.parquet.gz").write_bytes(gzip.compress(whole))
+    assert isinstance(load("sentiment", str(tmp_path / "packed.parquet.gz"), SourceOptions()).examples, tuple)
+    for damaged in (whole[:-20], whole[:4] + bytes(200) + whole[204:]):
+        path.write_bytes(damaged)
+        assert f"{path}: not a parquet file" in told(path)
+
+
+def test_a_full_disk_is_told_with_what_to_do(on_disk, tmp_path, monkeypatch, capsys):
+    def full(*_):
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    path = written(tmp_path / "train.jsonl", rows_of("sentiment"))
+    monkeypatch.setattr(large, "_write", full)
+    with pytest.raises(Failed, match=r"No space left.*HELDOUT_CACHE or TMPDIR"):
+        load("sentiment", str(path), SourceOptions())
+    assert "the cache is not used" in capsys.readouterr().err
+
+
+def test_a_split_that_keeps_other_examples_has_their_hash(on_disk, tmp_path):
+    found = load("sentiment", str(written(tmp_path / "train.jsonl", rows_of("sentiment"))), SourceOptions())
+    others = [replace(example, gold="other") for example in found.examples]
+    assert found.keep(others).hash == content_hash(others) != found.hash
+
+
+@pytest.mark.parametrize("name", ["records.py", "cases.py", "labelled.py"])
+def test_rows_that_other_code_wrote_are_not_read(on_disk, tmp_path, monkeypatch, name):
+    path = written(tmp_path / "train.jsonl", rows_of("sentiment"))
+    before, plainly = large._key(path, "sentiment", Reading(), ()), Path.read_bytes
+    assert large._key(path, "sentiment", Reading(), ()) == before
+    monkeypatch.setattr(Path, "read_bytes", lambda file: b"other" if file.name == name else plainly(file))
+    assert large._key(path, "sentiment", Reading(), ()) != before
 
 
 def test_only_tables_of_many_rows_are_large(on_disk, tmp_path):
