@@ -13,6 +13,10 @@ class Refused(HeldoutError):
     status = 2
 
 
+class Held(Refused):
+    """Another live process is writing in the folder."""
+
+
 class Failed(HeldoutError):
     """The work itself failed (exit status 1): a full disk, a broken model, a diverged loss."""
 

@@ -19,7 +19,7 @@ from importlib import metadata
 from pathlib import Path
 from typing import Any
 
-from heldout.errors import Failed, HeldoutError, Refused
+from heldout.errors import Failed, Held, HeldoutError, Refused
 
 #: Distributions whose versions environment.json records.
 RECORDED = ("heldout", "torch", "transformers", "accelerate", "datasets", "tokenizers", "scikit-learn", "numpy")
@@ -161,7 +161,7 @@ def holding(folder: Path) -> Iterator[Path]:
             state = folder / "run.json"
             owner = json.loads(state.read_text()) if state.exists() else {}
             who = f"process {owner.get('pid', '?')}" if owner.get("state") == "running" else "another process"
-            raise Refused(f"{folder}: {who} is writing here; wait for it or stop it") from None
+            raise Held(f"{folder}: {who} is writing here; wait for it or stop it") from None
         yield folder
 
 
@@ -178,9 +178,20 @@ def environment() -> dict[str, Any]:
         "python": platform.python_version(),
         "platform": platform.platform(),
         "processor": _processor(),
-        "cpus": len(os.sched_getaffinity(0)),
+        "cpus": cpus(),
         "versions": versions,
     }
+
+
+def cpus() -> int:
+    """The processors that this process may use; all there are where the system does not say (macOS)."""
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
+def threads() -> int:
+    """The threads that OMP_NUM_THREADS asks for, the outermost of a list ("4,2"); 0 where it says none."""
+    said = os.environ.get("OMP_NUM_THREADS", "").partition(",")[0].strip()
+    return int(said) if said.isdecimal() else 0
 
 
 def _processor() -> str:

@@ -101,11 +101,11 @@ def run(options: Options) -> int:
         print(f"{result.kind}\n\n{result.text}\n")
         if options.against:
             print(f"{against(options.against, result)}\n")
-    print(where())
     if options.json:
         write_json(options.json, {"benches": [result.to_json() for result in results]})
     if options.keep:
         keep(options.keep, results)
+    print(where())
     return 0
 
 

@@ -11,7 +11,7 @@ from typing import Any
 
 from heldout.errors import Refused
 from heldout.eval.columns import aligned
-from heldout.runs import environment, read_json, write_json
+from heldout.runs import cpus, environment, read_json, threads, write_json
 
 #: What a CPU multiplies matrices with, where it has it.
 FLAGS = ("avx2", "avx512f", "avx512_bf16", "avx512_vnni", "amx_bf16", "amx_int8", "asimd", "bf16")
@@ -48,9 +48,8 @@ def machine() -> dict[str, Any]:
                 flags |= set(line.split(":", 1)[1].split())
     except OSError:
         pass
-    threads = os.environ.get("OMP_NUM_THREADS") or len(os.sched_getaffinity(0))
     load = os.getloadavg()[0]
-    found = {"threads": int(threads), "flags": [flag for flag in FLAGS if flag in flags], "load_at_end": load}
+    found = {"threads": threads() or cpus(), "flags": [flag for flag in FLAGS if flag in flags], "load_at_end": load}
     return environment() | found
 
 

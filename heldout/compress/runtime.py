@@ -3,7 +3,6 @@
 RUN/onnx/  model.onnx (or model-int8.onnx)  config.json  tokenizer.json  tokenizer_config.json
 """
 
-import os
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -16,7 +15,7 @@ from heldout.compress.files import check_onnx, find_onnx
 from heldout.compress.tokens import FileTokenizer
 from heldout.errors import Failed, Refused
 from heldout.records import Card, Example, Prediction
-from heldout.runs import read_json
+from heldout.runs import read_json, threads
 from heldout.train.label_names import matched, mismatch
 from heldout.train.progress import progress
 from heldout.train.task import Encoded, Encoding, Logits, Task, answers, encoding_of
@@ -113,7 +112,7 @@ def open_session(path: Path) -> Any:
     check_onnx(path)
     settings = onnxruntime.SessionOptions()
     # onnxruntime has threads of its own and does not look at what limits torch's.
-    settings.intra_op_num_threads = int(os.environ.get("OMP_NUM_THREADS") or 0)
+    settings.intra_op_num_threads = threads()
     settings.log_severity_level = 3
     try:
         return onnxruntime.InferenceSession(str(path), settings, providers=["CPUExecutionProvider"])

@@ -14,7 +14,7 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Any, Literal
 
-from heldout.errors import HeldoutError, Refused
+from heldout.errors import Held, HeldoutError, Refused
 from heldout.runs import writing
 from heldout.sweep.space import Dimension, points, size
 
@@ -113,10 +113,10 @@ class Search:
         return n
 
     def _held(self, trial: Trial, stack: ExitStack) -> bool:
-        """Whether the trial's folder could be held: its process is no more."""
+        """Whether the trial's folder could be held: its process is no more. Refused where it cannot be written in."""
         try:
             stack.enter_context(writing(self.folder / trial.name, resume=True))
-        except Refused:
+        except Held:
             return False
         return True
 

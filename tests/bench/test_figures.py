@@ -1,6 +1,7 @@
 """Rounds, ratios, digests and the files of benchmarks: no model, no child."""
 
 import json
+import os
 import sys
 
 import numpy as np
@@ -19,6 +20,7 @@ from heldout.bench.training.taken import Taken
 from heldout.bench.turns import rounds
 from heldout.cli import main
 from heldout.errors import Failed, Refused
+from heldout.scripts import bench
 
 
 class Recorded:
@@ -191,6 +193,29 @@ def test_score_is_measured_as_the_command_kept_and_set_against_itself(tmp_path, 
     assert main([*words, "--against", str(kept)]) == 0
     out = capsys.readouterr().out
     assert "now over kept" in out and "60 of about 6 words" in out
+
+
+@pytest.mark.parametrize(("said", "wanted"), [("4,2", 4), ("3", 3), ("", 0), ("many", 0)])
+def test_the_machine_is_told_where_the_system_tells_no_processors_of_ours_and_threads_are_a_list(
+    said, wanted, monkeypatch
+):
+    monkeypatch.setenv("OMP_NUM_THREADS", said)
+    assert result.machine()["threads"] == (wanted or len(os.sched_getaffinity(0)))
+    monkeypatch.delattr(os, "sched_getaffinity")
+    assert result.machine()["threads"] == (wanted or os.cpu_count())
+    assert result.machine()["cpus"] == os.cpu_count()
+
+
+def test_files_are_written_before_the_last_line_is_printed(tmp_path, monkeypatch):
+    def fails():
+        raise OSError("no such thing here")
+
+    monkeypatch.setattr(bench, "where", fails)
+    monkeypatch.setattr(bench, "_measured", lambda options: [result.Result("score", {}, {"seconds": 1.0}, {}, "")])
+    kept, written = tmp_path / "last.json", tmp_path / "all.json"
+    with pytest.raises(OSError, match="no such thing"):
+        bench.run(bench.Options(action="score", keep=kept, json=written))
+    assert [entry["figures"] for path in (kept, written) for entry in read(path)] == [{"seconds": 1.0}] * 2
 
 
 @pytest.mark.parametrize(

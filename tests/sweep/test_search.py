@@ -1,6 +1,7 @@
 """The storage of trials, without a model: nothing is lost, nothing taken twice, and a seed draws the same always."""
 
 import os
+import shutil
 import signal
 import subprocess
 import sys
@@ -87,6 +88,16 @@ def test_a_trial_left_behind_is_taken_up_with_its_values_before_a_new_one(tmp_pa
         search.tell(again, "done", value=1.0)
         search.tell(second, "done", value=2.0)
     assert [trial.state for trial in search.trials()] == ["done", "done"]
+
+
+def test_a_trial_whose_folder_cannot_be_written_in_is_told_and_not_taken_for_one_in_other_hands(tmp_path):
+    trial, held = opened(tmp_path / "s").claim(1)
+    held.close()
+    folder = tmp_path / "s" / trial.name
+    shutil.rmtree(folder)
+    folder.write_text("a file in its place")
+    with pytest.raises(Refused, match=rf"{trial.name}: cannot be written in"):
+        opened(tmp_path / "s").claim(1)
 
 
 def test_a_small_space_is_tried_point_by_point_and_no_point_twice(tmp_path):
