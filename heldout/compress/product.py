@@ -14,6 +14,7 @@ from typing import Any, Protocol
 import torch
 from torch import nn
 
+from heldout.data.fitted import TRAIN_NUMBERS, TRAIN_TEXTS
 from heldout.data.splits import limited
 from heldout.errors import Refused
 from heldout.ledger import Ledger, write_ledger
@@ -109,7 +110,7 @@ def begin(origin: Origin, out: Path, said: Mapping[str, Any], notes: Mapping[str
     write_json(out / NOTES, dict(notes))
     write_ledger(out, ledger)
     (out / "gold").mkdir(exist_ok=True)
-    carried = [origin.folder / name for name in ("card.json", "train-texts.json", "slices.json")]
+    carried = [origin.folder / name for name in ("card.json", TRAIN_TEXTS, TRAIN_NUMBERS, "slices.json")]
     for path in [*carried, *origin.folder.glob("gold/*.jsonl")]:
         if path.exists():
             shutil.copyfile(path, out / path.relative_to(origin.folder))
