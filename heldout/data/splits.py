@@ -7,8 +7,10 @@ where is decided by seed, text and group; labels only say how many of each dev t
 from collections import Counter
 from collections.abc import Sequence
 
+from heldout.cases import CHANGED, EXPECT, ORIGINAL
 from heldout.data.duplicates import connect, find, fold_example
 from heldout.data.golds import stratum
+from heldout.data.rows import Rows
 from heldout.data.sampling import order, quotas, sample
 from heldout.errors import Refused
 from heldout.records import Example
@@ -49,22 +51,33 @@ def carve(
 def limited(examples: Sequence[Example], size: int, *, seed: int, folds: Sequence[str] | None = None) -> list[Example]:
     """``size`` of the examples in their order: the first of each label in the seed's order of texts, in proportion.
 
-    Test cases are taken by whole pairs, as many as fit: a change is nothing without its original.
+    Test cases are taken by whole pairs, as many as fit (the smallest pair where none does): a change is nothing without
+    its original.
     """
     if size < 1:
         raise Refused(f"a limit of {size} examples leaves nothing; give 1 or more")
     folds = [fold_example(example) for example in examples] if folds is None else folds
     keys = [order(seed, text) for text in folds]
-    if any({"expect", "role"} & example.about.keys() for example in examples):
+    if are_cases(examples):
         return _whole_pairs(examples, keys, size)
     return [examples[position] for position in sample(keys, [stratum(example) for example in examples], size)]
 
 
+def are_cases(examples: Sequence[Example]) -> bool:
+    """Whether a set has test cases; a column role of one's own (agent, customer) makes none."""
+    return not isinstance(examples, Rows) and any(
+        example.about.get("role") in (ORIGINAL, CHANGED) or example.about.get("expect") in EXPECT
+        for example in examples
+    )
+
+
 def _whole_pairs(examples: Sequence[Example], keys: Sequence[int], size: int) -> list[Example]:
+    # As in carve, the place of a row says nothing.
+    units = sorted(_units(examples, range(len(examples))), key=lambda unit: min(keys[position] for position in unit))
     taken: list[int] = []
-    for unit in sorted(_units(examples, range(len(examples))), key=lambda unit: keys[unit[0]]):
+    for unit in units:
         taken += unit if len(taken) + len(unit) <= size else []
-    return [examples[position] for position in sorted(taken)]
+    return [examples[position] for position in sorted(taken or min(units, key=lambda unit: len(unit)))]
 
 
 def _units(examples: Sequence[Example], clusters: Sequence[int]) -> list[list[int]]:

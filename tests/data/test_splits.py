@@ -10,7 +10,7 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from heldout.data.sampling import order, quotas, sample
-from heldout.data.splits import carve, limited
+from heldout.data.splits import are_cases, carve, limited
 from heldout.errors import Refused
 from heldout.records import Example
 
@@ -124,6 +124,44 @@ def test_limited_takes_both_labels_of_a_sorted_set_in_its_order():
     assert [given_.index(example) for example in taken] == sorted(given_.index(example) for example in taken)
     assert limited(given_, 1000, seed=0) == given_
     assert {e.id for e in taken} <= {e.id for e in limited(given_, 20, seed=0)}, "a larger limit holds the smaller one"
+
+
+def cases(*sizes):
+    """Pairs of test cases of these sizes."""
+    return [
+        Example(f"{k}.{n}", {"text": f"w{k} x{n} y{k} z{n}"}, "positive", {"pair": str(k), "role": role(n)})
+        for k, size in enumerate(sizes)
+        for n in range(size)
+    ]
+
+
+def role(n):
+    return "changed" if n else "original"
+
+
+def test_a_limit_that_no_pair_fits_into_takes_the_smallest_pair_whole():
+    assert len(limited(cases(11), 5, seed=0)) == 11
+    taken = limited(cases(9, 7, 8), 5, seed=0)
+    assert [example.about["pair"] for example in taken] == ["1"] * 7
+    assert len(limited(cases(9, 3, 8), 5, seed=0)) == 3
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_which_pairs_a_limit_takes_does_not_follow_the_order_of_rows(seed):
+    given_ = cases(3, 3, 3, 3, 3)
+    shuffled = random.Random(seed).sample(given_, len(given_))
+    assert {e.id for e in limited(given_, 6, seed=1)} == {e.id for e in limited(shuffled, 6, seed=1)}
+
+
+def test_a_column_role_of_one_s_own_makes_no_test_cases():
+    given_ = [
+        replace(e, about={"role": ("agent", "customer")[n % 2], "pair": "all", "expect": "a call"})
+        for n, e in enumerate(examples(100))
+    ]
+    assert not are_cases(given_)
+    assert are_cases([*given_, *cases(1)])
+    assert are_cases([replace(given_[0], about={"expect": "mft"})])
+    assert Counter(example.gold for example in limited(given_, 10, seed=0)) == {"negative": 5, "positive": 5}
 
 
 def test_splits_do_not_depend_on_the_hash_seed_of_the_process():
