@@ -76,7 +76,7 @@ def pretrain(job: Job) -> Pretrained:
         raw = untrained(job, material)
         _train(job, material, raw, accelerator)
         finish_tracking(accelerator)
-        state = weights(raw) if accelerator.is_fsdp2 else None
+        state = weights(raw, keep=main) if accelerator.is_fsdp2 else None
         if main:
             _save(job.folder, raw, material, state)
         accelerator.wait_for_everyone()

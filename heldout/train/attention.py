@@ -53,7 +53,9 @@ def attend(
 
     ``attention_mask`` is bool, (rows, 1, longest or 1, longest), True where a query may look; None for everywhere.
     """
-    if not _ours(query, key, value, attention_mask, getattr(module, "is_causal", False), others):
+    # A dropout that rounds to all of them is torch's, as in dropout.py.
+    few = round(dropout * STEPS) < STEPS
+    if not (few and _ours(query, key, value, attention_mask, getattr(module, "is_causal", False), others)):
         return sdpa_attention_forward(
             module, query, key, value, attention_mask, dropout=dropout, scaling=scaling, **others
         )

@@ -25,7 +25,7 @@ from torch.distributed.tensor import DTensor
 
 from heldout.errors import Failed
 from heldout.runs import atomic
-from heldout.train.sharded import put, spread, weights, whole
+from heldout.train.sharded import gathered, put, spread, weights
 
 FILES = ("model.safetensors", "optimizer.safetensors")
 
@@ -38,9 +38,12 @@ class Tensors:
     optimizer: Mapping[str, torch.Tensor]
 
 
-def gather(model: nn.Module, optimizer: torch.optim.Optimizer) -> Tensors:
-    """The tensors of a checkpoint; where weights are spread over the processes, every one must ask."""
-    return Tensors(weights(model), _optimizer_tensors(optimizer))
+def gather(model: nn.Module, optimizer: torch.optim.Optimizer, *, keep: bool = True) -> Tensors:
+    """The tensors of a checkpoint; where weights are spread over the processes, every one must ask.
+
+    None of them where this process is not to ``keep`` them: whole, they are three times the model.
+    """
+    return Tensors(weights(model, keep=keep), _optimizer_tensors(optimizer, keep))
 
 
 def save(folder: Path, tensors: Tensors, state: Mapping[str, Any]) -> Path:
@@ -94,7 +97,8 @@ def latest(folder: Path) -> tuple[Path, dict[str, Any]] | None:
     for path in damaged:
         instead = f"using {found[0].name}" if found else "starting from the first step"
         print(f"heldout: {path} is damaged; {instead}", file=sys.stderr)
-        shutil.rmtree(path)
+        # Every process looks, and one of them is the first to remove it.
+        shutil.rmtree(path, ignore_errors=True)
     return found
 
 
@@ -128,14 +132,11 @@ def _sha256(path: Path) -> str:
         return hashlib.file_digest(file, "sha256").hexdigest()
 
 
-def _optimizer_tensors(optimizer: torch.optim.Optimizer) -> dict[str, torch.Tensor]:
+def _optimizer_tensors(optimizer: torch.optim.Optimizer, keep: bool) -> dict[str, torch.Tensor]:
     """The optimizer's state as flat tensors "ROW.NAME", rows in the order of its parameters."""
     state = optimizer.state_dict()["state"]
-    return {
-        f"{row}.{name}": whole(torch.as_tensor(value)).cpu().contiguous()
-        for row, values in state.items()
-        for name, value in values.items()
-    }
+    tensors = ((f"{row}.{name}", value) for row, values in state.items() for name, value in values.items())
+    return gathered(((name, torch.as_tensor(value)) for name, value in tensors), keep)
 
 
 def _restore(optimizer: torch.optim.Optimizer, tensors: Mapping[str, torch.Tensor]) -> None:

@@ -1,7 +1,8 @@
 """Dropout whose masks are cheap on a CPU: four draws of 15 bits from each random word.
 
 Torch's bernoulli_ takes 6 ns an element there, as long as everything else that is not a matrix product together. The
-probability is rounded to a multiple of 2⁻¹⁵ (0.1 is 0.100006), and what is kept is scaled by just that.
+probability p is rounded to a multiple of 2⁻¹⁵ (0.1 is 0.100006), and what is kept is scaled by 1/(1 − p), rounded to
+bf16: 1.109 for 1.111, and at most 0.2% off.
 """
 
 from typing import Any

@@ -146,7 +146,7 @@ def _save(
     model: nn.Module, optimizer: torch.optim.Optimizer, session: Session, state: State, accelerator: Accelerator
 ) -> None:
     if accelerator.is_fsdp2 or accelerator.is_main_process:
-        tensors = checkpoint.gather(model, optimizer)
+        tensors = checkpoint.gather(model, optimizer, keep=accelerator.is_main_process)
     if accelerator.is_main_process:
         checkpoint.save(session.folder, tensors, asdict(state) | {"plan": session.plan_hash})
         checkpoint.prune(session.folder)

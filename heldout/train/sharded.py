@@ -4,7 +4,7 @@ A process holds a share of every tensor, as a DTensor, and forward passes are ex
 as the others. Gathering is an exchange too. What is written is whole, so one process, or another number, can read it.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
 from typing import Any
 
@@ -15,7 +15,7 @@ from torch.distributed.fsdp import MixedPrecisionPolicy
 from torch.distributed.tensor import DTensor, distribute_tensor
 from transformers import PreTrainedModel
 
-from heldout.errors import Refused
+from heldout.errors import Failed, Refused
 
 
 def check_sharding(accelerator: Accelerator) -> None:
@@ -81,19 +81,39 @@ def whole(tensor: Tensor) -> Tensor:
     return tensor.full_tensor() if isinstance(tensor, DTensor) else tensor
 
 
-def weights(model: nn.Module) -> dict[str, Tensor]:
-    """Every tensor of a model once, whole and on the CPU, under the first of its names; every process must ask."""
+def gathered(tensors: Iterable[tuple[str, Tensor]], keep: bool) -> dict[str, Tensor]:
+    """Each tensor whole and on the CPU; every process must ask, and keeps none without ``keep``."""
+    found = {}
+    for name, tensor in tensors:
+        each = whole(tensor)
+        if keep:
+            found[name] = each.cpu().contiguous()
+    return found
+
+
+def weights(model: nn.Module, *, keep: bool = True) -> dict[str, Tensor]:
+    """Every tensor of a model once, as ``gathered`` gives them, under the first of its names."""
+    return gathered(((name, tensor.detach()) for name, tensor in _each_once(model).items()), keep)
+
+
+def _each_once(model: nn.Module) -> dict[str, Tensor]:
     found, seen = {}, set[int]()
     for name, tensor in model.state_dict(keep_vars=True).items():
         if id(tensor) not in seen:
             seen.add(id(tensor))
-            found[name] = whole(tensor.detach()).cpu().contiguous()
+            found[name] = tensor
     return found
 
 
 def put(model: nn.Module, tensors: Mapping[str, Tensor]) -> None:
-    """Put whole tensors, as ``weights`` gives them, into a sharded model: every process keeps its share."""
-    own = model.state_dict(keep_vars=True)
+    """Put whole tensors, as ``weights`` gives them, into a sharded model: every process keeps its share.
+
+    Failed where they are not those of the model: one that is lacking would stay as it was drawn.
+    """
+    own = _each_once(model)
+    if odd := sorted(own.keys() ^ tensors.keys()):
+        side = "lacks" if odd[0] in own else "has, and the model does not,"
+        raise Failed(f"the checkpoint {side} {odd[0]} ({len(odd)} such names); train again with another --out")
     with torch.no_grad():
         for name, tensor in tensors.items():
             own[name].copy_(spread(tensor, own[name]))

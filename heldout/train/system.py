@@ -69,7 +69,7 @@ class System:
         Every process must call it: their weights may be shares of the whole.
         """
         model = pretrained(self.accelerator.unwrap_model(self.model))
-        state = weights(model) if self.accelerator.is_fsdp2 else None
+        state = weights(model, keep=self.accelerator.is_main_process) if self.accelerator.is_fsdp2 else None
         if not self.accelerator.is_main_process:
             return
         tokenizer = self.encoding.tokenizer

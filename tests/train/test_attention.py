@@ -66,6 +66,15 @@ def test_the_parts_that_are_worked_on_at_a_time_change_nothing(monkeypatch):
     assert all(torch.equal(a, b) for a, b in zip(*results, strict=True))
 
 
+@pytest.mark.parametrize("dropout", [0.99998, 0.99999])
+def test_a_dropout_that_leaves_nothing_as_it_is_rounded_is_no_division_by_zero(dropout):
+    inputs, gradient = drawn(2, 2, 8, 8)
+    found, _ = attention.attend(MODULE, *inputs, None, dropout=dropout)
+    found.backward(gradient.transpose(1, 2))
+    assert found.isfinite().all()
+    assert inputs[2].grad.isfinite().all()
+
+
 def test_dropout_is_that_of_the_probabilities():
     # Values that are the unit matrix show the probabilities themselves.
     rows, heads, longest = 4, 2, 64
