@@ -4,7 +4,9 @@ import random
 from dataclasses import replace
 
 import pytest
+import tokenizers
 import torch
+import transformers
 from safetensors.torch import load_file
 
 from heldout.ledger import Ledger, read_ledger, write_ledger
@@ -102,6 +104,36 @@ def test_a_second_start_tokenises_nothing_and_any_change_does(encoding, monkeypa
     by.tokenizer.add_tokens(["witty"])
     encode(sentiment, examples, by)
     assert len(kept()) == 8
+
+
+@pytest.mark.parametrize("library", [tokenizers, transformers])
+def test_windows_of_another_library_are_not_read(library, encoding, monkeypatch):
+    sentiment, examples, by = load_task("sentiment"), list(rows("sentiment", 3)), encoding("sentiment")
+    before = tokens.key_of(sentiment, examples, by)
+    assert tokens.key_of(sentiment, examples, by) == before
+    monkeypatch.setattr(library, "__version__", "0.0.1")
+    assert tokens.key_of(sentiment, examples, by) != before
+
+
+class AtSpaces:
+    """A part of a tokenizer that is code, which no file of it can hold."""
+
+    def pre_tokenize(self, text):
+        text.split(lambda number, part: part.split(" ", "removed"))
+
+
+def test_a_tokenizer_that_has_no_file_is_not_kept(encoding, monkeypatch, tmp_path):
+    monkeypatch.setenv("HELDOUT_CACHE", str(tmp_path))
+    sentiment, examples, by = load_task("sentiment"), list(rows("sentiment", 9)), encoding("sentiment")
+    by.tokenizer.backend_tokenizer.pre_tokenizer = tokenizers.pre_tokenizers.PreTokenizer.custom(AtSpaces())
+    assert len(encode(sentiment, examples, by).windows) == 9
+    assert not list(tmp_path.iterdir())
+
+
+def test_without_a_cache_no_key_is_made(encoding, monkeypatch):
+    monkeypatch.setenv("HELDOUT_CACHE", "off")
+    monkeypatch.setattr(tokens, "key_of", None)
+    assert len(encode(load_task("sentiment"), list(rows("sentiment", 9)), encoding("sentiment")).windows) == 9
 
 
 def test_an_encoding_made_on_the_spot_is_not_kept(encoding, monkeypatch, tmp_path):
