@@ -98,13 +98,18 @@ def _made(folder: Path) -> list[str]:
 def _forget(folder: Path) -> None:
     """Remove the checkpoints of a trial that is through: three of them are nine times its model on the disk."""
     for checkpoints in folder.glob("**/checkpoints"):
-        shutil.rmtree(checkpoints)
+        # Another process of the sweep may be at it too.
+        shutil.rmtree(checkpoints, ignore_errors=True)
 
 
 def write_outcome(work: Work) -> dict[str, Any]:
     """Write sweep.json and best.toml by what the storage says now, and the best trial's ledger once all are through."""
     options, search = work.options, work.search
     with turn(work.out):
+        for trial in search.trials():
+            # Its process may have been killed right after it had told the search.
+            if trial.state in ("done", "pruned", "failed"):
+                _forget(work.out / trial.name)
         splits = {
             name: {"source": split.source, "hash": split.hash, "n": len(split.examples)}
             for name, split in work.prepared.splits.items()

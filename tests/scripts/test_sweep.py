@@ -120,7 +120,11 @@ def test_the_best_recipe_runs_as_the_trial_did_reads_the_tests_and_says_what_was
 def test_the_same_command_makes_nothing_anew_and_more_trials_add_to_it(recipe, whole, capsys):
     before = {path: path.stat().st_mtime_ns for path in whole.glob("trial-*/model/*")}
     old = trials(whole)
+    # As if its process had been killed after it had told the search.
+    left = whole / "trial-001" / "checkpoints" / "step-4"
+    left.mkdir(parents=True)
     assert main(sweep(recipe, whole, trials=4)) == 0
+    assert not left.parent.exists()
     said = capsys.readouterr().out
     assert "4 of 4 trials: 4 done" in said
     assert "optimistic" in said
