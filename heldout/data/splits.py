@@ -74,10 +74,11 @@ def are_cases(examples: Sequence[Example]) -> bool:
 def _whole_pairs(examples: Sequence[Example], keys: Sequence[int], size: int) -> list[Example]:
     # As in carve, the place of a row says nothing.
     units = sorted(_units(examples, range(len(examples))), key=lambda unit: min(keys[position] for position in unit))
+    smallest = min(units, key=len)
     taken: list[int] = []
     for unit in units:
         taken += unit if len(taken) + len(unit) <= size else []
-    return [examples[position] for position in sorted(taken or min(units, key=lambda unit: len(unit)))]
+    return [examples[position] for position in sorted(taken or smallest)]
 
 
 def _units(examples: Sequence[Example], clusters: Sequence[int]) -> list[list[int]]:
