@@ -2,6 +2,9 @@
 
     RUN/predictions/NAME.jsonl.part   whole blocks so far       RUN/predictions/NAME.jsonl.part.json   what they are of
 
+Where all are there, the second of these stays until the command calls ``forget``: by it a command that was killed later
+(at another set, at scoring) knows that these answers are its own.
+
 A block is answered as if it were alone, so what a resumed command writes is, byte for byte, what it would have written
 without a break. Memory is that of one block.
 """
@@ -35,10 +38,10 @@ def write_answers(
 ) -> None:
     """Answer the examples into ``path``, one JSON object a line; only the main process writes.
 
-    Blocks that an earlier life left are kept where its ``key`` (data, model, precision) is this one's.
+    Blocks that an earlier life left are kept where its ``key`` is this one's: whatever decides an answer stands there.
     """
-    part = path.with_name(f"{path.name}.part")
-    done = system.agreed(_done(part, key) if main else 0)
+    part = _part(path)
+    done = system.agreed(_done(path, len(examples), key) if main else 0)
     with progress(what, len(examples), "examples", shown=main) as advance:
         for start in range(done, len(examples), BLOCK):
             some = examples[start : start + BLOCK]
@@ -46,26 +49,56 @@ def write_answers(
             if main:
                 append_lines(part, (one.to_json() for one in predictions))
             advance(len(some), before=done)
-    if main:
+    if main and part.exists():
         part.replace(path)
-        _of(part).unlink()
 
 
-def _of(part: Path) -> Path:
-    return part.with_name(f"{part.name}.json")
+def written(path: Path, key: Mapping[str, Any]) -> bool:
+    """Whether all answers are there, of this key, by a command that did not come to its end."""
+    return path.exists() and not _part(path).exists() and _is_of(path, key)
 
 
-def _done(part: Path, key: Mapping[str, Any]) -> int:
+def begun(path: Path) -> bool:
+    """Whether answers are there, or some of them, by a command that did not come to its end."""
+    return _said(path).exists()
+
+
+def forget(path: Path) -> None:
+    """The command that wrote these answers is through: what it would have gone on by is removed."""
+    _said(path).unlink(missing_ok=True)
+
+
+def _part(path: Path) -> Path:
+    return path.with_name(f"{path.name}.part")
+
+
+def _said(path: Path) -> Path:
+    return path.with_name(f"{path.name}.part.json")
+
+
+def _whole_key(key: Mapping[str, Any]) -> Any:
+    """The key as JSON has it, with the size of a block: a resumed command must cut where the first one did."""
+    return json.loads(json.dumps({**key, "block": BLOCK}))
+
+
+def _is_of(path: Path, key: Mapping[str, Any]) -> bool:
+    return _said(path).exists() and read_json(_said(path)) == _whole_key(key)
+
+
+def _done(path: Path, n: int, key: Mapping[str, Any]) -> int:
     """How many answers stand in whole blocks; what a kill cut off behind them is removed, as is all of another key."""
-    said = _of(part)
-    if part.exists() and said.exists() and read_json(said) == json.loads(json.dumps(key)):
+    if written(path, key):
+        return n
+    part = _part(path)
+    if part.exists() and _is_of(path, key):
         ends = _ends(part)
         whole = len(ends) // BLOCK * BLOCK
         os.truncate(part, ends[whole - 1] if whole else 0)
         return whole
-    part.unlink(missing_ok=True)
-    write_json(said, key)
-    part.touch()
+    # In this order: a key without a part would say that all answers are there.
+    part.parent.mkdir(parents=True, exist_ok=True)
+    part.write_bytes(b"")
+    write_json(_said(path), _whole_key(key))
     return 0
 
 

@@ -11,9 +11,11 @@ from heldout.eval.card import write_card
 from heldout.eval.run_scores import score_run
 from heldout.ledger import read_ledger
 from heldout.runs import came_to_nothing, environment, write_json
-from heldout.scripts._blocks import files_of, write_answers
+from heldout.scripts._blocks import files_of, forget, write_answers
 from heldout.scripts._long import same
-from heldout.train.finetune import Job, finetune, is_main_process
+from heldout.train.finetune import Job, finetune
+from heldout.train.precision import resolve
+from heldout.train.processes import is_main_process
 from heldout.train.system import System
 
 
@@ -49,11 +51,14 @@ def _begin(folder: Path, options: Mapping[str, Any], prepared: Prepared) -> None
 
 
 def _predict(job: Job, system: System, prepared: Prepared) -> None:
+    main = is_main_process()
     for name, split in prepared.splits.items():
         path = job.folder / "predictions" / f"{name}.jsonl"
-        if name != "train" and not path.exists():
-            main = is_main_process()
+        # Which sets are left is for the main process to say: another one may look when it has just written one.
+        if name != "train" and not system.agreed(int(path.exists())):
             # The other processes may be here before the main one has written model/.
             model = files_of(job.folder / "model") if main else {}
-            key = {"data": split.hash, "model": model, "precision": job.options.precision}
+            key = {"data": split.hash, "model": model, "precision": resolve(job.options.precision)[0]}
             write_answers(path, system, split.examples, f"predicting {name}", key=key, main=main)
+            if main:
+                forget(path)

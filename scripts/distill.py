@@ -35,8 +35,9 @@ from heldout.scripts._taught import NOTES, Work, hear, students, with_teacher
 from heldout.tasks import load_task
 from heldout.train.distil import Distillation, Mix, Teacher
 from heldout.train.distil_options import DistilOptions, grid, named
-from heldout.train.finetune import FitOptions, Job, ReadOptions, Setup, is_main_process, untaught
+from heldout.train.finetune import FitOptions, Job, ReadOptions, Setup, untaught
 from heldout.train.precision import make_accelerator, resolve
+from heldout.train.processes import is_main_process
 from heldout.train.progress import say
 from heldout.train.teacher import Run, check_card, open_run
 

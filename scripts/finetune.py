@@ -28,7 +28,8 @@ from heldout.runs import read_json, refuse_taken, write_json
 from heldout.scripts._fit import fit
 from heldout.scripts._long import held, resume_hint, same_options, stoppable
 from heldout.tasks import load_task
-from heldout.train.finetune import FitOptions, Job, is_main_process
+from heldout.train.finetune import FitOptions, Job
+from heldout.train.processes import is_main_process
 from heldout.train.progress import say
 
 

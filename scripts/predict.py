@@ -12,13 +12,13 @@ Changes without a label (CheckList's INV and DIR) are judged by their originals,
 A run that heldout compress exported answers through onnxruntime: neither torch nor transformers is then imported.
 
 Writes RUN/gold/NAME.jsonl, RUN/predictions/NAME.jsonl and RUN/scores/NAME.json; the model is not changed. Answers are
-written in blocks: after a kill the same command goes on behind the last. The fits of the run (its temperature) are
-shown beside, as for its own test sets. Texts that the run was trained on are marked, and data that it was trained or
-chosen on are refused.
+written in blocks: after a kill the same command goes on behind the last, in the set that it was at. The fits of the run
+(its temperature) are shown beside, as for its own test sets. Texts that the run was trained on are marked, and data
+that it was trained or chosen on are refused.
 """
 
 import json
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass
 from pathlib import Path
@@ -28,8 +28,8 @@ from heldout.baselines import answer_later
 from heldout.compress.runtime import load_onnx, model_labels
 from heldout.data.fitted import compare, read_fitted
 from heldout.data.prepare import load, parse_tests
-from heldout.data.rows import Rows
 from heldout.data.sources import SourceOptions, refuse_idle_labels
+from heldout.data.splits import are_cases
 from heldout.data.suites.goldless import by_gold
 from heldout.errors import Refused
 from heldout.eval.behaviour import behaviour
@@ -37,12 +37,15 @@ from heldout.eval.run_scores import score_run
 from heldout.eval.summary import summary
 from heldout.ledger import read_ledger, write_ledger
 from heldout.options import REQUIRED, option, positional
-from heldout.records import Card, Example, read_card
+from heldout.records import Card, read_card
 from heldout.runs import holding, read_json, write_lines
-from heldout.scripts._blocks import files_of, write_answers
+from heldout.scripts._blocks import begun, files_of, forget, write_answers, written
 from heldout.tasks import load_task
 from heldout.train.processes import is_main_process, together
 from heldout.train.task import Task
+
+#: The options of a run by which its model reads and answers.
+READS = ("max_length", "long", "stride", "only", "max_answer")
 
 
 @dataclass(frozen=True)
@@ -66,7 +69,7 @@ def run(options: Options) -> int:
         raise Refused(f"{folder}: holds no model/ or onnx/; give a run folder that heldout finetune has finished")
     card, made = read_card(folder / "card.json"), read_json(folder / "options.json")
     data = parse_tests(options.data, "--data")
-    _refuse_scored(folder, data)
+    _refuse_scored(folder, [name for name in data if not begun(_predictions(folder, name))])
     # Everything is read before the folder is touched: a refusal leaves the run as it was.
     loaded = {
         name: load(
@@ -83,12 +86,15 @@ def run(options: Options) -> int:
         for name, source in data.items()
     }
     loaded = by_gold(loaded)
-    _refuse_scored(folder, loaded)
     own = model_labels(folder / "onnx") if exported else _torch_labels(folder, made)
     renamed = _renamed(options.label, own, card)
     refuse_idle_labels([value for value in options.label if value.rpartition("=")[0] not in renamed], loaded)
     fitted = read_fitted(folder)
     compared = {name: compare(name, loaded[name], fitted, allow=options.allow_fitted_test) for name in loaded}
+    decides = _decides(folder / kept_in, made, [own, renamed, card.labels], options)
+    keys = {name: {"data": split.hash, **decides} for name, (split, _) in compared.items()}
+    # Before the processes meet: none of them sees what the main one writes from here on.
+    _refuse_scored(folder, [name for name, key in keys.items() if not written(_predictions(folder, name), key)])
     task = load_task(made["task"], card)
     system: Any = (
         load_onnx(folder / "onnx", task, card, made, renamed)
@@ -101,16 +107,18 @@ def run(options: Options) -> int:
         for name, (split, overlap) in compared.items():
             if main:
                 write_lines(folder / "gold" / f"{name}.jsonl", (example.to_json() for example in split.examples))
-            path = folder / "predictions" / f"{name}.jsonl"
-            key = {"data": split.hash, "model": files_of(folder / kept_in), "precision": options.precision}
-            write_answers(path, system, split.examples, f"predicting {name}", key=key, main=main)
+            path = _predictions(folder, name)
+            write_answers(path, system, split.examples, f"predicting {name}", key=keys[name], main=main)
             if not main:
                 continue
-            write_ledger(folder, read_ledger(folder).with_split(name, split.split()).with_overlap(overlap))
-            score_run(folder, name)
+            if not (folder / "scores" / f"{name}.json").exists():
+                write_ledger(folder, read_ledger(folder).with_split(name, split.split()).with_overlap(overlap))
+                score_run(folder, name)
             # How easy test cases are shows beside what needs no model.
-            beside = answer_later(folder, name, split.examples) if _cases(split.examples) else []
+            beside = answer_later(folder, name, split.examples) if are_cases(split.examples) else []
             systems += [folder / "baselines" / kind for kind in beside]
+        for name in loaded if main else ():
+            forget(_predictions(folder, name))
     if not main:
         return 0
     scores = {name: read_json(folder / "scores" / f"{name}.json") for name in loaded}
@@ -122,7 +130,24 @@ def run(options: Options) -> int:
     return 0
 
 
+def _predictions(folder: Path, name: str) -> Path:
+    return folder / "predictions" / f"{name}.jsonl"
+
+
+def _decides(model: Path, made: Mapping[str, Any], labels: Sequence[Any], options: Options) -> dict[str, Any]:
+    """All that decides an answer beside the data: answers under another of these are not gone on with."""
+    precision = "onnx"
+    if model.name != "onnx":
+        from heldout.train.precision import resolve
+
+        # What auto is on another machine may be something else.
+        precision = resolve(options.precision)[0]
+    reads = {name: made.get(name) for name in READS}
+    return {"model": files_of(model), "labels": labels, "reads": reads, "precision": precision}
+
+
 def _refuse_scored(folder: Path, names: Iterable[str]) -> None:
+    """Refused for sets that have scores; ``names`` leaves out those that this command made before it was killed."""
     taken = [name for name in names if (folder / "scores" / f"{name}.json").exists()]
     if taken:
         raise Refused(f"{folder}: has scores for {taken[0]!r} already; give this set another name")
@@ -145,11 +170,6 @@ def _torch_system(
 
     source = Source(str(folder / "model"), made["trust_remote_code"])
     return load_system(task, source, task.head(card), made, make_accelerator(resolve(precision)[0]), renamed)
-
-
-def _cases(examples: Sequence[Example]) -> bool:
-    """Whether a set is one of test cases."""
-    return not isinstance(examples, Rows) and any({"expect", "role"} & example.about.keys() for example in examples)
 
 
 def _renamed(values: Sequence[str], own: Sequence[str], card: Card) -> dict[str, str]:

@@ -24,7 +24,7 @@ from heldout.pretrain.report import summary, write_report
 from heldout.pretrain.results import write_ngrams, write_predictions
 from heldout.runs import came_to_nothing, environment, read_json, refuse_taken, write_json
 from heldout.scripts._long import held, resume_hint, same_options, stoppable
-from heldout.train.finetune import is_main_process
+from heldout.train.processes import is_main_process
 from heldout.train.progress import say
 
 

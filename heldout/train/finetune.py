@@ -1,6 +1,5 @@
 """Fine-tuning: from prepared splits to the best weights in model/, whatever the task."""
 
-import os
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
@@ -266,8 +265,3 @@ def _note_in_ledger(job: Job, hashed: str, selection: Selection) -> None:
     chosen = f"checkpoint with the {selection.direction}imum of {selection.metric}"
     ledger = ledger.with_fitted("weights", "train", job.train_hash, len(job.train))
     write_ledger(job.folder, ledger.with_fitted(chosen, "dev", job.dev_hash, len(job.dev)))
-
-
-def is_main_process() -> bool:
-    """Whether this process is the one that writes, known before torch is imported: accelerate launch sets RANK."""
-    return os.environ.get("RANK", "0") == "0"

@@ -3,12 +3,13 @@
 import json
 import subprocess
 import sys
+from types import SimpleNamespace
 
 import pytest
 
 from heldout.records import Example, Prediction
-from heldout.scripts import _blocks
-from heldout.scripts._blocks import write_answers
+from heldout.scripts import _blocks, _fit
+from heldout.scripts._blocks import forget, write_answers
 
 
 class Counting:
@@ -44,11 +45,25 @@ def written(path, system, key=KEY):
     return path.read_bytes()
 
 
+def test_answers_that_are_all_there_are_not_given_again_until_their_command_is_through(small, tmp_path):
+    path = tmp_path / "x.jsonl"
+    first, again, other = Counting(), Counting(), Counting()
+    assert written(path, first) == written(path, again)
+    assert (len(first.blocks), len(again.blocks)) == (13, 0)
+    written(path, other, KEY | {"data": "2"})
+    assert len(other.blocks) == 13
+    forget(path)
+    assert [each.name for each in tmp_path.iterdir()] == ["x.jsonl"]
+    once_more = Counting()
+    written(path, once_more, KEY | {"data": "2"})
+    assert len(once_more.blocks) == 13
+
+
 def test_every_example_is_answered_once_in_order(small, tmp_path):
     rows = [json.loads(line) for line in written(tmp_path / "x.jsonl", Counting()).splitlines()]
     assert [row["id"] for row in rows] == [example.id for example in EXAMPLES]
     assert [row["answer"] for row in rows] == TEXTS
-    assert [path.name for path in tmp_path.iterdir()] == ["x.jsonl"]
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["x.jsonl", "x.jsonl.part.json"]
 
 
 @pytest.mark.parametrize("torn", [0, 1, 30])
@@ -73,6 +88,36 @@ def test_answers_of_other_data_or_another_model_are_not_gone_on_with(small, tmp_
     second = Counting()
     written(path, second, KEY | {"data": "2"})
     assert sum(map(len, second.blocks)) == 100
+
+
+def test_answers_in_blocks_of_another_size_are_not_gone_on_with(small, tmp_path, monkeypatch):
+    path = tmp_path / "x.jsonl"
+    with pytest.raises(KeyboardInterrupt):
+        written(path, Counting(dies_at=5))
+    monkeypatch.setattr(_blocks, "BLOCK", 10)
+    second = Counting()
+    written(path, second)
+    assert sum(map(len, second.blocks)) == 100
+
+
+class Heard(Counting):
+    """In a process that is not the main one: what that one said is what counts."""
+
+    def agreed(self, number):
+        return 0
+
+
+def test_which_sets_are_left_is_what_the_main_process_says(tmp_path, monkeypatch):
+    monkeypatch.setenv("RANK", "1")
+    path = tmp_path / "predictions" / "dev.jsonl"
+    path.parent.mkdir()
+    # The main process had begun to answer when this one came here, and has ended since.
+    path.touch()
+    system, job = Heard(), SimpleNamespace(folder=tmp_path, options=SimpleNamespace(precision="fp32"))
+    splits = {"train": None, "dev": SimpleNamespace(hash="1", examples=EXAMPLES)}
+    _fit._predict(job, system, SimpleNamespace(splits=splits))
+    assert sum(map(len, system.blocks)) == 100
+    assert path.read_bytes() == b""
 
 
 # One process imports torch; its forks are the lives of a command, as in tests/train/lives.py.

@@ -11,7 +11,10 @@ import pytest
 from heldout.cli import main
 from heldout.records import Card, join, read_gold, read_predictions
 from heldout.runs import read_json
+from heldout.scripts import predict
 
+#: What predict writes of a set.
+FILES = [("gold", "l"), ("predictions", "l"), ("scores", "")]
 CARD_LABELS = ["negative", "positive"]
 
 
@@ -134,6 +137,52 @@ def test_predict_scores_further_data_with_the_labels_of_the_card(run, tmp_path, 
     assert read_json(copy / "scores" / "more.json")["n"] == 3
     assert read_json(copy / "ledger.json")["splits"]["more"]["n"] == 3
     refused(capsys, ["predict", str(copy), "--data", f"more={data}"], "has scores for 'more' already")
+
+
+@pytest.mark.parametrize("killed", ["before the first is scored", "at the second", "before the second is scored"])
+def test_a_predict_of_two_sets_that_is_killed_is_finished_by_the_same_command(
+    run, tmp_path, capsys, monkeypatch, killed
+):
+    words = ["--precision", "fp32"]
+    for name, text in (("one", "the film is lovely"), ("two", "a quite dull plot")):
+        (tmp_path / f"{name}.csv").write_text(f"text,label\n{text},1\nbleak and {text},0\n")
+        words += ["--data", f"{name}={tmp_path / name}.csv"]
+    unbroken, broken = shutil.copytree(run, tmp_path / "unbroken"), shutil.copytree(run, tmp_path / "broken")
+    assert main(["predict", str(unbroken), *words]) == 0
+
+    def dies(call, name):
+        def instead(*given, **named):
+            if name in str(given[:2]):
+                raise KeyboardInterrupt
+            return call(*given, **named)
+
+        return instead
+
+    with monkeypatch.context() as patch:
+        what = "write_answers" if killed == "at the second" else "score_run"
+        name = "one" if "first" in killed else "two"
+        patch.setattr(predict, what, dies(getattr(predict, what), f"{name}.jsonl" if what[0] == "w" else f"'{name}'"))
+        assert main(["predict", str(broken), *words]) == 130
+    there = {path: path.stat().st_mtime_ns for path in broken.glob("predictions/*.jsonl")}
+    assert {path.stem for path in there} >= ({"one"} if name == "one" or what[0] == "w" else {"one", "two"})
+    # Another set under a name that has scores is refused as ever.
+    if name == "two":
+        refused(capsys, ["predict", str(broken), "--data", f"one={tmp_path}/two.csv"], "has scores for 'one' already")
+    assert main(["predict", str(broken), *words]) == 0
+    assert {path: path.stat().st_mtime_ns for path in there} == there
+    for file in [f"{kind}/{name}.json{end}" for kind, end in FILES for name in ("one", "two")]:
+        assert (broken / file).read_bytes() == (unbroken / file).read_bytes()
+    assert read_json(broken / "ledger.json") == read_json(unbroken / "ledger.json")
+    assert not list(broken.glob("predictions/*.part*"))
+    refused(capsys, ["predict", str(broken), *words], "has scores for 'one' already")
+
+
+def test_answers_of_a_predict_are_those_of_the_precision_that_auto_is_here(run, monkeypatch):
+    monkeypatch.setattr("heldout.train.precision.resolve", lambda wanted: ("bf16", "it is"))
+    options = predict.Options(folder=str(run), data=())
+    decides = predict._decides(run / "model", {"max_length": 16}, [], options)
+    assert decides["precision"] == "bf16"
+    assert decides != predict._decides(run / "model", {"max_length": 24}, [], options)
 
 
 def test_a_predict_that_is_refused_leaves_the_run_as_it_was(run, tmp_path, capsys):

@@ -13,6 +13,8 @@ import pytest
 from heldout.cli import main
 from heldout.records import join, read_card, read_gold, read_predictions
 from heldout.runs import read_json
+from heldout.scripts import _blocks
+from heldout.train.system import System
 
 LABELS = ["entailment", "neutral", "contradiction"]
 WORDS = ["film", "plot", "scene", "actor", "song", "ending", "lovely", "bright", "moving", "dull", "clumsy", "noisy"]
@@ -179,6 +181,29 @@ def test_a_model_whose_labels_have_no_names_asks_for_them(run, more, tmp_path, c
     refused(capsys, [*two, "--label", "LABEL_7=neutral"], "no row of more has the label 'LABEL_7'")
     assert main([*two, "--label", "LABEL_2=neutral"]) == 0
     assert [p.scores for p in said(nameless)] == [pytest.approx(p.scores, abs=1e-6) for p in more[1]]
+
+
+def test_answers_under_other_names_of_the_labels_are_not_gone_on_with(run, more, tmp_path, monkeypatch):
+    nameless = renamed_model(run, tmp_path / "run", ["LABEL_0", "LABEL_1", "LABEL_2"], (2, 0, 1))
+    monkeypatch.setattr(_blocks, "BLOCK", 8)
+    answer, blocks = System.predict, []
+
+    def dies(self, examples, what=""):
+        blocks.append(len(examples))
+        if len(blocks) == 3:
+            raise KeyboardInterrupt
+        return answer(self, examples, what)
+
+    monkeypatch.setattr(System, "predict", dies)
+
+    def named(*labels):
+        flags = [f"LABEL_{n}={label}" for n, label in enumerate(labels)]
+        return main([*further(nameless, more[0]), *(word for flag in flags for word in ("--label", flag))])
+
+    assert named("entailment", "contradiction", "neutral") == 130
+    assert (nameless / "predictions" / "more.jsonl.part").read_text().count("\n") == 16
+    assert named("contradiction", "entailment", "neutral") == 0
+    assert [p.scores for p in said(nameless)] == [pytest.approx(p.scores, abs=1e-5) for p in more[1]]
 
 
 def test_labels_named_wrongly_are_told_from_the_scores(run, more, tmp_path, capsys):
