@@ -11,7 +11,7 @@ from typing import TypeAlias
 
 import numpy as np
 
-from heldout.cases import ANSWER, EXPECT, ORIGINAL, direction, originals
+from heldout.cases import ANSWER, CHANGED, EXPECT, ORIGINAL, direction, originals
 from heldout.errors import Refused
 from heldout.eval.table import FloatArray, IntArray
 from heldout.records import Card, Example, Prediction
@@ -50,7 +50,8 @@ def expected(card: Card, pairs: Sequence[Answered], correct: FloatArray, same: S
 
     Refused for an expectation that is none, and for one that has nothing to be compared with.
     """
-    if not any({"expect", "role"} & example.about.keys() for example, _ in pairs):
+    # A column of roles of one's own (agent, customer) makes no test case.
+    if not any("expect" in e.about or e.about.get("role") in (ORIGINAL, CHANGED) for e, _ in pairs):
         return None
     found = originals([example.about for example, _ in pairs])
     columns = {field.name: np.zeros(len(pairs)) for field in fields(Expected)}

@@ -29,7 +29,7 @@ def answer_later(
         home = path.parent
         made = read_json(home / "options.json")
         baseline = baselines.get(str(made.get("kind")))
-        if baseline is None or (home / "gold" / f"{name}.jsonl").exists():
+        if baseline is None or (home / "scores" / f"{name}.json").exists():
             continue
         fitted = _again(home, baseline, made, train, card)
         if fitted is None:
