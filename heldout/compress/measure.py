@@ -19,6 +19,9 @@ from heldout.train.windows import Window
 BATCHES = (1, 4, 8, 16, 32, 64)
 #: Examples that each system answers before anything is timed.
 WARM = 8
+#: Seconds before each timing. onnxruntime's threads spin for a while after a turn, and a model of torch that came next on
+#: two cores took 70 ms for what a larger one, whose turn came after torch's, did in 45.
+SETTLE = 0.05
 
 Ask = Callable[[Sequence[Window]], Any]
 
@@ -73,6 +76,7 @@ def _turn(sides: Sequence[Side], number: int) -> list[Side]:
 
 def _timed(side: Side, rows: Sequence[Sequence[Window]]) -> float:
     windows = [window for row in rows for window in row]
+    time.sleep(SETTLE)
     started = time.perf_counter()
     side.ask(windows)
     return time.perf_counter() - started
