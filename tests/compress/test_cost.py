@@ -85,6 +85,7 @@ def test_kl_needs_probabilities_and_agreement_counts_words():
 def test_sides_take_turns_and_answer_everything(monkeypatch):
     clock, log = [0.0], []
     monkeypatch.setattr("heldout.compress.measure.time.perf_counter", lambda: clock[0])
+    monkeypatch.setattr("heldout.compress.measure.SETTLE", 0)
 
     def ask(name, cost):
         def answer(windows):
