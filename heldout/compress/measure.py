@@ -19,8 +19,8 @@ from heldout.train.windows import Window
 BATCHES = (1, 4, 8, 16, 32, 64)
 #: Examples that each system answers before anything is timed.
 WARM = 8
-#: Seconds before each timing. onnxruntime's threads spin for a while after a turn: on two cores a model of torch that was
-#: next took 70 ms for what a larger one, whose turn came after torch's, did in 45.
+#: Seconds before each timing. onnxruntime's threads spin for a while after a turn: on two cores a model of torch whose
+#: turn came next took 70 ms for what a larger one, whose turn came after torch's, did in 45.
 SETTLE = 0.05
 
 Ask = Callable[[Sequence[Window]], Any]

@@ -32,7 +32,7 @@ def texts(n, seed=1):
 def test_near_duplicates_are_those_of_the_exact_way_but_for_one_in_a_hundred():
     made = list(dict.fromkeys(texts(2000)))
     exact = {tuple(pair) for pair in near_pairs(made).tolist()}
-    pairs = minhash.similar(minhash.candidates(minhash.keys(made)), made, 0.5)
+    pairs = minhash.similar(minhash.candidates(minhash.keys(made).T), made, 0.5)
     found = {tuple(pair) for pair in pairs.tolist()}
     assert len(exact) > 80
     assert found <= exact
@@ -50,7 +50,7 @@ def test_keys_do_not_depend_on_how_texts_are_cut_into_blocks():
 
 def test_a_crowd_made_from_one_template_gives_two_pairs_a_text():
     made = ["a b c d e f g h i j"] * 300
-    assert len(minhash.candidates(minhash.keys(made))) <= 2 * 300
+    assert len(minhash.candidates(minhash.keys(made).T)) <= 2 * 300
 
 
 @pytest.fixture

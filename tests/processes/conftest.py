@@ -119,5 +119,5 @@ def launched():
 @pytest.fixture(scope="session")
 def sharding(launched):
     """What fsdp2-8gpu.yaml puts into the environment, and the word by which ranks.py lets it shard on a CPU."""
-    _, environment = launched("fsdp2-8gpu.yaml")
+    _, environment = launched("fsdp2-8gpu.yaml", "--main_process_port", "0")
     return {key: value for key, value in environment.items() if "FSDP" in key} | {"SHARD_ON_CPU": "1"}

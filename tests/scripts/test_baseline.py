@@ -50,7 +50,8 @@ def test_a_baseline_writes_a_whole_run_folder_without_a_model(kind: str, sources
     wanted = {f"{folder}/{name}.{end}" for name in splits for folder, end in _per_split()}
     wanted |= {"train-texts.json", "card.json", "options.json", "environment.json", "ledger.json", "run.json", "lock"}
     fits = {f"fits/{name}.json" for name in ("temperature", "isotonic", "conformal")}
-    assert files(run) == wanted | (set() if kind == "lexicon" else fits)
+    kept = {"fitted.safetensors"} if kind == "tfidf" else set()
+    assert files(run) == wanted | kept | (set() if kind == "lexicon" else fits)
     assert read_json(run / "run.json")["state"] == "done"
     card = read_card(run / "card.json")
     for name, n in zip(splits, (40, 30, 20), strict=True):
