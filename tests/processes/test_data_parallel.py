@@ -80,13 +80,15 @@ def test_a_killed_process_ends_the_others_and_any_number_goes_on(
     os.kill(pids[killed], signal.SIGKILL)
     ends = ranks.ends()
     assert ends[killed] == "signal 9"
-    assert ends[1 - killed] == "exit 1"
+    # The launcher's signal may come before the process is through with its last line: then there is no more to read.
+    assert ends[1 - killed] in ("exit 1", "signal 15")
     assert len(losses(run)) < 48
-    last = ranks.said(1 - killed).splitlines()[-1]
-    # Where the launcher's signal comes first, in the middle of something else, it is all that is known.
-    assert f"process {1 - killed} of 2: another one has died" in last or last.startswith("heldout: stopped; ")
-    assert "continue with: heldout finetune" in last
-    assert "--resume" in last
+    if ends[1 - killed] == "exit 1":
+        last = ranks.said(1 - killed).splitlines()[-1]
+        # Or in the middle of something else: then it is all that is known.
+        assert f"process {1 - killed} of 2: another one has died" in last or last.startswith("heldout: stopped; ")
+        assert "continue with: heldout finetune" in last
+        assert "--resume" in last
     ranks.run([*words, "--out", run, "--resume"], tmp_path / "second", processes=after)
     assert "resuming after step" in ranks.said(0)
     assert losses(run) == pytest.approx(losses(one), abs=1e-4)
