@@ -16,7 +16,8 @@ import numpy as np
 from heldout.eval.labels import LabelTable
 from heldout.eval.metrics import find
 from heldout.eval.metrics.ece import binned, debiased
-from heldout.eval.statistics import Bundle, Sampling, Statistic, bootstrap, percentiles, wilson
+from heldout.eval.resampling import Bundle, Statistic, bootstrap
+from heldout.eval.statistics import Sampling, percentiles, wilson
 
 SIZES = (50, 500)
 #: How much less often than it says an answer is right.

@@ -7,17 +7,8 @@ from typing import Any, TypeVar
 import numpy as np
 
 from heldout.eval.metrics import Metric, chosen
-from heldout.eval.statistics import (
-    FEW,
-    REPLICATES,
-    Bundle,
-    Sampling,
-    Statistic,
-    bootstrap,
-    group_codes,
-    mcnemar,
-    percentiles,
-)
+from heldout.eval.resampling import Bundle, Statistic, bootstrap
+from heldout.eval.statistics import FEW, REPLICATES, Sampling, group_codes, mcnemar, percentiles
 from heldout.eval.table import BINS, FloatArray, IntArray, Table
 from heldout.eval.tabulate import tabulate
 from heldout.records import Card, Example, Prediction

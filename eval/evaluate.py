@@ -9,8 +9,9 @@ from typing import Any, TypeAlias
 import numpy as np
 
 from heldout.eval.metrics import Metric
+from heldout.eval.resampling import Bundle, Statistic, bootstrap
 from heldout.eval.slices import WHOLE, Part
-from heldout.eval.statistics import Bundle, Sampling, Statistic, bootstrap, percentiles, wilson
+from heldout.eval.statistics import Sampling, percentiles, wilson
 from heldout.eval.table import FloatArray, Table
 
 Entries = dict[str, dict[str, Any]]

@@ -9,8 +9,9 @@ from dataclasses import dataclass
 from heldout.errors import Refused
 from heldout.eval.comparison.inputs import Contender, Contest
 from heldout.eval.metrics import Metric, chosen, find
+from heldout.eval.resampling import Bundle, Statistic, bootstrap
 from heldout.eval.slices import Part, cut
-from heldout.eval.statistics import Bundle, Sampling, Statistic, bootstrap, group_codes
+from heldout.eval.statistics import Sampling, group_codes
 from heldout.eval.table import FloatArray, Table
 from heldout.eval.tabulate import tabulate
 

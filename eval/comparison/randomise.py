@@ -20,7 +20,8 @@ import numpy as np
 
 from heldout.eval.comparison.stacked import stacked
 from heldout.eval.metrics import Metric
-from heldout.eval.statistics import Bundle, Sampling, Statistic, resample
+from heldout.eval.resampling import Bundle, Statistic, resample
+from heldout.eval.statistics import Sampling
 from heldout.eval.table import FloatArray, IntArray, Table
 
 #: The stream of random numbers of swaps, apart from those of bootstraps (0 and 1) with the same seed.

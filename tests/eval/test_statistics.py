@@ -10,7 +10,8 @@ from hypothesis import strategies as st
 from heldout.errors import Refused
 from heldout.eval.labels import LabelTable
 from heldout.eval.metrics import find
-from heldout.eval.statistics import Bundle, Sampling, Statistic, bootstrap, group_codes, mcnemar, percentiles, wilson
+from heldout.eval.resampling import Bundle, Statistic, bootstrap
+from heldout.eval.statistics import Sampling, group_codes, mcnemar, percentiles, wilson
 from heldout.eval.table import FloatArray, IntArray
 from heldout.records import Example
 
@@ -171,7 +172,7 @@ def test_too_few_replicates_are_refused() -> None:
 
 def test_units_drawn_in_chunks_are_drawn_as_all_at_once(monkeypatch: pytest.MonkeyPatch, random_table: Make) -> None:
     """Totals of chunks are multinomial: means, spread and covariance of counts are those of one draw of all."""
-    import heldout.eval.statistics as module
+    import heldout.eval.resampling as module
 
     monkeypatch.setattr(module, "WHOLE", 10)
     monkeypatch.setattr(module, "CHUNK", 16)
@@ -208,7 +209,7 @@ def test_columns_kept_by_their_places_sum_as_they_are(random_table: Make) -> Non
 def test_a_part_that_lies_in_one_chunk_of_several_is_drawn_as_it_is_alone(
     monkeypatch: pytest.MonkeyPatch, random_table: Make
 ) -> None:
-    import heldout.eval.statistics as module
+    import heldout.eval.resampling as module
 
     monkeypatch.setattr(module, "WHOLE", 100)
     monkeypatch.setattr(module, "CHUNK", 64)
@@ -223,7 +224,7 @@ def test_a_part_that_lies_in_one_chunk_of_several_is_drawn_as_it_is_alone(
 
 
 def test_any_number_of_threads_gives_the_same_replicates(random_table: Make, monkeypatch: pytest.MonkeyPatch) -> None:
-    import heldout.eval.statistics as module
+    import heldout.eval.resampling as module
 
     monkeypatch.setattr(module, "WHOLE", 100)
     monkeypatch.setattr(module, "CHUNK", 64)
@@ -241,7 +242,7 @@ def test_any_number_of_threads_gives_the_same_replicates(random_table: Make, mon
 
 
 def test_columns_read_in_slabs_are_the_columns() -> None:
-    import heldout.eval.statistics as module
+    import heldout.eval.resampling as module
 
     columns = np.random.default_rng(0).normal(size=(module.ROWS + 77, 2 * module.SLAB + 3))
     assert np.array_equal(np.stack(list(module._alone(columns))), columns.T.astype(np.float32))
