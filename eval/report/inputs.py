@@ -107,19 +107,21 @@ def read_inputs(folders: Sequence[Path], replicates: int = REPLICATES, say: Say 
     for folder, seed_of in runs:
         here = own_slices.scored_card(folder)
         card = card or here
-        if here != card:
+        # Which slices are cut says nothing of what is asked: an earlier version's card may lack one.
+        unlike = [key for key, value in card.to_json().items() if key != "slices" and here.to_json()[key] != value]
+        if unlike:
             raise Refused(
-                f"{folder}: its card ({here.name} {here.version}) is not that of the run before it "
-                f"({card.name} {card.version}); report them apart"
+                f"{folder}: its card's {unlike[0]} is {here.to_json()[unlike[0]]!r}, and that of the run before it is "
+                f"{card.to_json()[unlike[0]]!r}; report them apart"
             )
-        gold = {data.name: data for data in _gold(folder, card, read)}
+        gold = {data.name: data for data in _gold(folder, here, read)}
         for name, data in gold.items():
             if name != DEV and tests.setdefault(name, data).hash != data.hash:
                 raise Refused(
                     f"{folder}/gold/{name}.jsonl: holds other examples than the {name} of the run before it; "
                     "report them apart"
                 )
-        systems.append(_system(folder, card, gold, seed_of, replicates, say))
+        systems.append(_system(folder, here, gold, seed_of, replicates, say))
     if card is None or not tests:
         raise Refused(
             f"{folders[0]}: holds no gold/NAME.jsonl of a test set; give finetune a --test, or run heldout predict"

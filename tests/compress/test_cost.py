@@ -167,6 +167,16 @@ def test_retention_is_computed_anew_without_measuring(measured_run, capsys):
     assert json.loads(capsys.readouterr().out)["systems"] == before
 
 
+def test_a_report_says_where_time_was_not_measured(measured_run, tmp_path):
+    folder, _ = measured_run
+    kept, lines = read_json(folder / "cost.json"), tmp_path / "report.md"
+    write_json(folder / "cost.json", kept | {"systems": []})
+    assert main(["report", str(folder), "--format", "md", "--out", str(lines)]) == 0
+    write_json(folder / "cost.json", kept)
+    assert "Time and memory were not measured" in lines.read_text()
+    assert "by turns in one process" not in lines.read_text()
+
+
 def test_costs_of_one_run_or_of_no_run_are_refused(sentiment_run, tmp_path, capsys):
     assert main(["cost", str(sentiment_run)]) == 2
     assert "the product and the reference" in capsys.readouterr().err

@@ -24,6 +24,7 @@ NOTE = (
     "Latency is the time from tokens to logits of one example, with its quartiles; throughput that of the best batch "
     "size. Peak memory is of a process that does nothing else, the runtime and its libraries included."
 )
+UNMEASURED = "Time and memory were not measured: heldout cost RUN REFERENCE does, without --no-speed."
 KEPT = (
     "Retention is the smaller system’s value divided by the reference’s, on the same texts, with its paired 95% "
     "interval. Agreement counts equal answers, right or wrong. KL is that of the reference’s probabilities to the "
@@ -36,7 +37,7 @@ def _sections(report: Report) -> list[Section] | None:
     sections = []
     for system, cost in found:
         name = system.name if len(found) > 1 else ""
-        sections.append(Section(name, tuple(_pieces(cost)), NOTE))
+        sections.append(Section(name, tuple(_pieces(cost)), NOTE if cost["systems"] else UNMEASURED))
         for folder, sets in cost["kept"].items():
             kept = Path(folder).name
             sections.append(Section(f"What {kept} keeps of {Path(cost['reference']).name}", tuple(_kept(sets)), KEPT))

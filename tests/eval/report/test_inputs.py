@@ -116,8 +116,20 @@ def test_runs_that_do_not_belong_together_are_refused(make, tmp_path):
         read_inputs([a, b], 50)
     card = read_json(b / "card.json") | {"name": "stance"}
     write_json(b / "card.json", card)
-    with pytest.raises(Refused, match="report them apart"):
+    with pytest.raises(Refused, match=r"its card's name is 'stance', and that of the run before it is 'sentiment'"):
         read_inputs([a, b], 50)
+
+
+def test_a_run_whose_card_cuts_fewer_slices_is_reported_beside_others_with_its_own(make, tmp_path):
+    a, b = make(tmp_path / "a", n=40), make(tmp_path / "b", n=40)
+    write_json(b / "card.json", read_json(b / "card.json") | {"slices": ["length"]})
+    read = read_inputs([a, b], 50)
+    ours, theirs = (read.systems[place].scores["imdb"] for place in (0, 1))
+    assert theirs["slices"] and set(theirs["slices"]) < set(ours["slices"])
+    # Made once: the next report finds what lies there.
+    before = (b / "scores" / "imdb.json").stat().st_mtime_ns
+    assert "tiny-bert (b)" in build([a, b], replicates=50)
+    assert (b / "scores" / "imdb.json").stat().st_mtime_ns == before
 
 
 @pytest.mark.parametrize("name", ["card.json", "gold/imdb.jsonl", "gold"])
