@@ -37,7 +37,7 @@ def _sections(report: Report) -> list[Section] | None:
     sections = []
     for system, cost in found:
         name = system.name if len(found) > 1 else ""
-        sections.append(Section(name, tuple(_pieces(cost)), NOTE if cost["systems"] else UNMEASURED))
+        sections.append(Section(name, tuple(_pieces(cost)), NOTE if cost["systems"] else ""))
         for folder, sets in cost["kept"].items():
             kept = Path(folder).name
             sections.append(Section(f"What {kept} keeps of {Path(cost['reference']).name}", tuple(_kept(sets)), KEPT))
@@ -62,7 +62,9 @@ def read_cost(path: Path) -> Mapping[str, Any]:
 
 def _pieces(cost: Mapping[str, Any]) -> Iterator[Piece]:
     rows = cost["systems"]
-    if rows:
+    if not rows:
+        yield Prose((UNMEASURED,))
+    else:
         yield Prose((*_sentences(cost), THEIRS))
         machine = cost["machine"]
         on = f"{machine.get('processor', '')}, {machine.get('threads')} threads"
