@@ -36,6 +36,8 @@ def measure(source: str, n: int, flips: int, c: float, seed: int = 1) -> dict[st
 
 
 if __name__ == "__main__":
+    if len(sys.argv) < 2:
+        sys.exit(__doc__)
     numbers = [float(word) for word in sys.argv[2:]] + [5000, 200, C][len(sys.argv) - 2 :]
     for name, value in measure(sys.argv[1], int(numbers[0]), int(numbers[1]), numbers[2]).items():
         print(f"{name}: {value:.4g}")
