@@ -20,7 +20,7 @@ from typing import Any, Literal, get_args
 from heldout.answers import GOLD, PREDICTION, tags_card
 from heldout.cases import needs_no_gold
 from heldout.errors import Refused
-from heldout.lines import read_lines
+from heldout.json_lines import read_lines
 
 #: What a line of kind lm tells beside its id; read, they are its answer.
 LM = ("nll", "n", "correct", "next")

@@ -10,15 +10,15 @@ that also stand in the train that is left.
 import re
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
-from itertools import combinations
 from pathlib import Path
 
 import numpy as np
 
 from heldout.data import carving
-from heldout.data.duplicates import Match, counted, fold
+from heldout.data.compared import compared
+from heldout.data.duplicates import counted, fold
 from heldout.data.fitted import refusal, same_place, write_train_texts
-from heldout.data.large import is_large, marks_of, read_large
+from heldout.data.large import is_large, read_large
 from heldout.data.many import ManyTexts, orders
 from heldout.data.names import Reading
 from heldout.data.parts import joined, load_part
@@ -177,7 +177,7 @@ def prepare(
     loaded["train"] = _limit(train_source, texts, options, seed)
     for name in loaded.keys() - {"train"}:
         loaded[name] = replace(loaded[name], examples=data.mark(loaded["train"].examples, loaded[name].examples))
-    return Prepared(card, *_compare(loaded, texts, carved=not dev))
+    return Prepared(card, *compared(loaded, texts, carved=not dev))
 
 
 def _check(options: PrepareOptions) -> None:
@@ -256,37 +256,3 @@ def _limit(train: Loaded, texts: Texts, options: PrepareOptions, seed: int) -> L
         return _sampled(train, _few(train.examples, options.limit, seed))
     kept = limited(train.examples, options.limit, seed=seed, folds=texts.folds_of("train", train.examples))
     return _sampled(train, kept)
-
-
-def _compare(loaded: Mapping[str, Loaded], texts: Texts, *, carved: bool) -> tuple[dict[str, Loaded], Ledger]:
-    """Mark the texts that also stand in train, count duplicates within splits and between every two of them."""
-    at = {
-        name: texts.positions("train" if name == "dev" and carved else name, split.examples)
-        for name, split in loaded.items()
-    }
-    splits, ledger = {}, Ledger()
-    groups = marks_of(loaded["train"].examples)
-    groups = np.unique(groups[groups > 0])
-    for name, split in loaded.items():
-        if name != "train":
-            split = replace(split, examples=_marked(split.examples, texts.matches(at[name], at["train"])))
-            shared = int(np.isin(marks_of(split.examples), groups).sum())
-            split = split.noting({"of_a_group_that_is_in_train": shared})
-        by_chance = {"near_duplicates_looked_for_by_minhash": len(at[name]) if isinstance(texts, ManyTexts) else 0}
-        splits[name] = split.noting(texts.repeats(at[name]) | by_chance)
-        ledger = ledger.with_split(name, splits[name].split())
-    for first, second in combinations(loaded, 2):
-        pairs = counted(texts.matches(at[second], at[first]))
-        # That nothing of train or dev stands in a test is worth a line; that two tests share nothing is not.
-        shown = {f"{first}/{second} {match}": n for match, n in pairs.items() if n or first in ("train", "dev")}
-        ledger = ledger.with_overlap(shown)
-    return splits, ledger
-
-
-def _marked(examples: Sequence[Example], found: Sequence[Match | None]) -> Sequence[Example]:
-    if isinstance(examples, Rows):
-        return examples.marked(found)
-    return tuple(
-        example if match is None else replace(example, about={**example.about, "overlap": match})
-        for example, match in zip(examples, found, strict=True)
-    )

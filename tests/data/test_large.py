@@ -13,7 +13,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from heldout.data import carving, large, load_task, streams
+from heldout.data import carving, large, load_task, row_writer, streams, survey
 from heldout.data.duplicates import connect
 from heldout.data.fitted import compare, read_fitted
 from heldout.data.names import Reading
@@ -33,7 +33,7 @@ WORDS = [f"{a}{b}{c}" for a in "bdkm" for b in "aeiou" for c in "lnrst"]
 def on_disk(monkeypatch, tmp_path):
     """Files of 50 lines or more are large, and blocks end in the middle of everything."""
     monkeypatch.setenv("HELDOUT_CACHE", str(tmp_path / "cache"))
-    monkeypatch.setattr(large, "BLOCK", 7)
+    monkeypatch.setattr(survey, "BLOCK", 7)
     monkeypatch.setattr(large, "BYTES", 1)
 
     def switch(on):
@@ -397,7 +397,7 @@ def reading_peak(path):
 
 
 def test_memory_does_not_grow_with_the_texts(on_disk, tmp_path, monkeypatch):
-    monkeypatch.setattr(large, "BLOCK", 200)
+    monkeypatch.setattr(survey, "BLOCK", 200)
     monkeypatch.setattr(streams, "CHUNK", 1 << 14)
     generator = random.Random(2)
     line = [{"text": " ".join(generator.choices(WORDS, k=60)), "label": n % 2} for n in range(500)]
@@ -423,7 +423,7 @@ def test_carving_over_arrays_is_carving_over_lists(seed):
     clusters = [generator.randrange(n) if generator.random() < 0.2 else n + i for i in range(n)]
     keys = np.array([order(seed, made[i]) for i in range(n)], np.uint64)
     codes = np.array(["ab".index(example.gold) for example in examples])
-    groups = carving.numbered(large.marks_of(examples))
+    groups = carving.numbered(row_writer.marks_of(examples))
     size = generator.randrange(1, n)
     units = carving.components(n, [np.array(clusters), groups])
     try:
