@@ -28,7 +28,7 @@ from heldout.baselines import answer_later
 from heldout.compress.runtime import load_onnx, model_labels
 from heldout.data.fitted import compare, read_fitted
 from heldout.data.prepare import load, parse_tests
-from heldout.data.sources import SourceOptions, refuse_idle_labels
+from heldout.data.sources import Loaded, SourceOptions, refuse_idle_labels
 from heldout.data.splits import are_cases
 from heldout.data.suites.goldless import by_gold
 from heldout.errors import Refused
@@ -60,74 +60,99 @@ class Options(SourceOptions):
     json: bool = option(False, "print the scores as JSON")
 
 
+@dataclass(frozen=True)
+class Work:
+    """What a call answers, read and checked: each set with the overlap that its ledger notes, and its answers' key."""
+
+    folder: Path
+    card: Card
+    made: dict[str, Any]
+    renamed: dict[str, str]
+    sets: Mapping[str, tuple[Loaded, dict[str, int]]]
+    keys: Mapping[str, dict[str, Any]]
+
+    @property
+    def exported(self) -> bool:
+        """Whether onnxruntime answers."""
+        return (self.folder / "onnx").is_dir()
+
+
 def run(options: Options) -> int:
     """Load the system once, then predict and score each set."""
+    # Everything is read before the folder is touched: a refusal leaves the run as it was.
+    work = _read(options)
+    system = _system(work, options.precision)
+    systems, main = [work.folder], is_main_process()
+    with together("give the command again"), holding(work.folder) if main else nullcontext():
+        for name in work.sets:
+            systems += _answer(work, name, system, main=main)
+        for name in work.sets if main else ():
+            forget(_predictions(work.folder, name))
+    if main:
+        _print(work, list(dict.fromkeys(systems)), as_json=options.json)
+    return 0
+
+
+def _read(options: Options) -> Work:
+    """The sets of the call; Refused where the run or a set is not what can be answered."""
     folder = Path(options.folder)
     exported = (folder / "onnx").is_dir()
-    kept_in = "onnx" if exported else "model"
     if not exported and not (folder / "model").is_dir():
         raise Refused(f"{folder}: holds no model/ or onnx/; give a run folder that heldout finetune has finished")
     card, made = read_card(folder / "card.json"), read_json(folder / "options.json")
     data = parse_tests(options.data, "--data")
     _refuse_scored(folder, [name for name in data if not begun(_predictions(folder, name))])
-    # Everything is read before the folder is touched: a refusal leaves the run as it was.
-    loaded = {
-        name: load(
-            made["task"],
-            source,
-            options,
-            name=name,
-            names=list(data),
-            labels=[*card.labels, *card.collapse.values()],
-            limit=options.limit,
-            seed=options.seed,
-            goldless=True,
-        )
-        for name, source in data.items()
-    }
-    loaded = by_gold(loaded)
+    labels = [*card.labels, *card.collapse.values()]
+    shared: dict[str, Any] = {"limit": options.limit, "seed": options.seed, "goldless": True}
+    loaded = by_gold(
+        {
+            name: load(made["task"], source, options, name=name, names=list(data), labels=labels, **shared)
+            for name, source in data.items()
+        }
+    )
     own = model_labels(folder / "onnx") if exported else _torch_labels(folder, made)
     renamed = _renamed(options.label, own, card)
     refuse_idle_labels([value for value in options.label if value.rpartition("=")[0] not in renamed], loaded)
     fitted = read_fitted(folder)
-    compared = {name: compare(name, loaded[name], fitted, allow=options.allow_fitted_test) for name in loaded}
-    decides = _decides(folder / kept_in, made, [own, renamed, card.labels], options)
-    keys = {name: {"data": split.hash, **decides} for name, (split, _) in compared.items()}
+    sets = {name: compare(name, loaded[name], fitted, allow=options.allow_fitted_test) for name in loaded}
+    decides = _decides(folder / ("onnx" if exported else "model"), made, [own, renamed, card.labels], options)
+    keys = {name: {"data": split.hash, **decides} for name, (split, _) in sets.items()}
     # Before the processes meet: none of them sees what the main one writes from here on.
     _refuse_scored(folder, [name for name, key in keys.items() if not written(_predictions(folder, name), key)])
-    task = load_task(made["task"], card)
-    system: Any = (
-        load_onnx(folder / "onnx", task, card, made, renamed)
-        if exported
-        else _torch_system(folder, task, card, made, options.precision, renamed)
-    )
-    systems = [folder]
-    main = is_main_process()
-    with together("give the command again"), holding(folder) if main else nullcontext():
-        for name, (split, overlap) in compared.items():
-            if main:
-                write_lines(folder / "gold" / f"{name}.jsonl", (example.to_json() for example in split.examples))
-            path = _predictions(folder, name)
-            write_answers(path, system, split.examples, f"predicting {name}", key=keys[name], main=main)
-            if not main:
-                continue
-            if not (folder / "scores" / f"{name}.json").exists():
-                write_ledger(folder, read_ledger(folder).with_split(name, split.split()).with_overlap(overlap))
-                score_run(folder, name)
-            # How easy test cases are shows beside what needs no model.
-            beside = answer_later(folder, name, split.examples) if are_cases(split.examples) else []
-            systems += [folder / "baselines" / kind for kind in beside]
-        for name in loaded if main else ():
-            forget(_predictions(folder, name))
+    return Work(folder, card, made, renamed, sets, keys)
+
+
+def _system(work: Work, precision: Any) -> Any:
+    task = load_task(work.made["task"], work.card)
+    if work.exported:
+        return load_onnx(work.folder / "onnx", task, work.card, work.made, work.renamed)
+    return _torch_system(work.folder, task, work.card, work.made, precision, work.renamed)
+
+
+def _answer(work: Work, name: str, system: Any, *, main: bool) -> list[Path]:
+    """Answer and score a set; the folders of the baselines that answered it too."""
+    folder, (split, overlap) = work.folder, work.sets[name]
+    if main:
+        write_lines(folder / "gold" / f"{name}.jsonl", (example.to_json() for example in split.examples))
+    path = _predictions(folder, name)
+    write_answers(path, system, split.examples, f"predicting {name}", key=work.keys[name], main=main)
     if not main:
-        return 0
-    scores = {name: read_json(folder / "scores" / f"{name}.json") for name in loaded}
-    if options.json:
+        return []
+    if not (folder / "scores" / f"{name}.json").exists():
+        write_ledger(folder, read_ledger(folder).with_split(name, split.split()).with_overlap(overlap))
+        score_run(folder, name)
+    # How easy test cases are shows beside what needs no model.
+    beside = answer_later(folder, name, split.examples) if are_cases(split.examples) else []
+    return [folder / "baselines" / kind for kind in beside]
+
+
+def _print(work: Work, systems: Sequence[Path], *, as_json: bool) -> None:
+    scores = {name: read_json(work.folder / "scores" / f"{name}.json") for name in work.sets}
+    if as_json:
         print(json.dumps(scores, indent=2))
-    else:
-        told = [[f"{name}, by phenomenon:", *lines] for name in loaded if (lines := behaviour(scores[name]))]
-        print("\n\n".join([*map("\n".join, told), summary(list(dict.fromkeys(systems)), list(loaded))]))
-    return 0
+        return
+    told = [[f"{name}, by phenomenon:", *lines] for name in scores if (lines := behaviour(scores[name]))]
+    print("\n\n".join([*map("\n".join, told), summary(systems, list(scores))]))
 
 
 def _predictions(folder: Path, name: str) -> Path:
