@@ -1,7 +1,9 @@
 """What several folders of tests share: the real data, Chromium, a tiny model, examples we wrote."""
 
+import json
 import os
 import random
+import shutil
 import tempfile
 from pathlib import Path
 
@@ -119,6 +121,19 @@ def tiny_model(tmp_path_factory: pytest.TempPathFactory) -> Path:
     )
     BertModel(config).save_pretrained(folder)
     return folder
+
+
+@pytest.fixture(scope="session")
+def still(tiny_model: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The tiny model without dropout: it draws nothing, whatever the micro-batches and processes."""
+    to = tmp_path_factory.mktemp("still") / "model"
+    shutil.copytree(tiny_model, to)
+    config = json.loads((to / "config.json").read_text()) | {
+        "hidden_dropout_prob": 0.0,
+        "attention_probs_dropout_prob": 0.0,
+    }
+    (to / "config.json").write_text(json.dumps(config))
+    return to
 
 
 @pytest.fixture(autouse=True)

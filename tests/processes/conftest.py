@@ -2,7 +2,6 @@
 
 import json
 import os
-import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -10,8 +9,6 @@ from pathlib import Path
 import pytest
 from accelerate.commands.launch import _validate_launch_command, launch_command_parser
 from accelerate.utils.launch import prepare_multi_gpu_env
-
-from heldout.runs import read_json
 
 RECIPES = Path(__file__).parent.parent.parent / "recipes" / "accelerate"
 
@@ -59,16 +56,6 @@ def ranks():
     ranks.process.stdin.close()
     ranks.process.stdout.close()
     ranks.process.wait(60)
-
-
-@pytest.fixture(scope="session")
-def still(tiny_model, tmp_path_factory):
-    """The tiny model without dropout: several processes draw other masks than one."""
-    to = tmp_path_factory.mktemp("still") / "model"
-    shutil.copytree(tiny_model, to)
-    config = read_json(to / "config.json") | {"hidden_dropout_prob": 0.0, "attention_probs_dropout_prob": 0.0}
-    (to / "config.json").write_text(json.dumps(config))
-    return to
 
 
 @pytest.fixture(scope="session")

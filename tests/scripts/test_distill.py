@@ -16,16 +16,6 @@ from heldout.runs import read_json, write_lines
 
 
 @pytest.fixture(scope="module")
-def still(tiny_model, tmp_path_factory):
-    """The tiny model without dropout, so that micro-batches draw nothing."""
-    to = tmp_path_factory.mktemp("still") / "model"
-    shutil.copytree(tiny_model, to)
-    config = read_json(to / "config.json") | {"hidden_dropout_prob": 0.0, "attention_probs_dropout_prob": 0.0}
-    (to / "config.json").write_text(json.dumps(config))
-    return to
-
-
-@pytest.fixture(scope="module")
 def common(reviews_csv):
     """What both the teacher and its students are called with."""
     given = [*("--train", str(reviews_csv), "--dev-size", "20", "--limit", "40", "--max-length", "16", "--epochs", "2")]
@@ -62,15 +52,6 @@ def same(one, other):
 
 def losses(folder):
     return [json.loads(line)["loss"] for line in (folder / "losses.jsonl").read_text().splitlines()]
-
-
-def refused(capsys, words, *parts):
-    capsys.readouterr()
-    assert main(words) == 2
-    lines = [line for line in capsys.readouterr().err.splitlines() if line.startswith("heldout: ")]
-    assert len(lines) == 1
-    for part in parts:
-        assert part in lines[0], lines[0]
 
 
 def test_the_student_and_its_controls_are_run_folders_on_the_same_splits_and_steps(run):
@@ -125,17 +106,19 @@ def test_predictions_in_a_file_teach_what_the_run_does(run, teacher, common, tmp
     assert losses(tmp_path / "run") == losses(run)
 
 
-def test_a_file_of_other_ids_or_label_names_is_refused(run, common, tmp_path, capsys):
+def test_a_file_of_other_ids_or_label_names_is_refused(run, common, tmp_path, refused):
     rows = [json.loads(line) for line in (run / "teacher" / "train.jsonl").read_text().splitlines()]
     words = ["distill", "sentiment", *common, "--student", str(run / "student"), "--out", str(tmp_path / "run")]
     other, named = tmp_path / "other.jsonl", tmp_path / "named.jsonl"
     write_lines(other, [row | {"id": f"x{row['id']}"} for row in rows])
-    refused(capsys, [*words, "--teacher-predictions", str(other)], "no prediction for 40 of the 40", "begin with 'x")
+    refused([*words, "--teacher-predictions", str(other)], "no prediction for 40 of the 40", "begin with 'x")
     write_lines(named, [row | {"answer": "sad"} for row in rows])
-    refused(capsys, [*words, "--teacher-predictions", str(named)], "answer 'sad' is not among", "negative")
+    refused([*words, "--teacher-predictions", str(named)], "answer 'sad' is not among", "negative")
 
 
-def test_unlabelled_texts_teach_where_alpha_is_zero_and_are_dropped_elsewhere(run, teacher, common, tmp_path, capsys):
+def test_unlabelled_texts_teach_where_alpha_is_zero_and_are_dropped_elsewhere(
+    run, teacher, common, tmp_path, capsys, refused
+):
     texts, dev = tmp_path / "texts.csv", common[1]
     lines = Path(dev).read_text().splitlines()
     texts.write_text("\n".join(["id,text", *(line.rpartition(",")[0] for line in lines[1:])]) + "\n")
@@ -148,8 +131,8 @@ def test_unlabelled_texts_teach_where_alpha_is_zero_and_are_dropped_elsewhere(ru
     assert not (tmp_path / "run" / "controls" / "plain").exists()
     assert (tmp_path / "run" / "controls" / "hard" / "scores" / "dev.json").exists()
     again = ["distill", "sentiment", "--teacher", str(teacher), *words, "--layers", "1", "--out", str(tmp_path / "no")]
-    refused(capsys, [*again, "--alpha", "0"], "rows without a label", "--dev")
-    refused(capsys, [*again, "--alpha", "0.5"], "no column for label")
+    refused([*again, "--alpha", "0"], "rows without a label", "--dev")
+    refused([*again, "--alpha", "0.5"], "no column for label")
 
 
 def test_a_sweep_is_chosen_on_dev_alone_and_the_ledger_says_so(teacher, common, tmp_path):
@@ -255,20 +238,20 @@ def test_a_run_that_was_stopped_goes_on_and_ends_alike(run, teacher, common, tmp
         assert same(weights(out / folder), weights(run / folder))
 
 
-def test_what_cannot_teach_is_refused(teacher, run, common, tmp_path, capsys):
+def test_what_cannot_teach_is_refused(teacher, run, common, tmp_path, refused):
     words = ["distill", "sentiment", *common, "--out", str(tmp_path / "run")]
     student = ["--student", str(run / "student")]
-    refused(capsys, [*words, *student], "--teacher RUN, or --teacher-predictions")
-    refused(capsys, [*words, "--teacher", str(teacher)], "--student MODEL, --layers 3")
-    refused(capsys, [*words, "--teacher", str(teacher.parent), *student], "holds no model/")
-    refused(capsys, [*words, "--teacher", str(teacher), "--layers", "9"], "the teacher has 2 layers")
-    refused(capsys, [*words, "--teacher", str(teacher), *student, "--sweep", "beta=1"], "--sweep beta=1")
-    refused(capsys, [*words, "--teacher-predictions", "x", "--layers", "1"], "--teacher RUN with it")
+    refused([*words, *student], "--teacher RUN, or --teacher-predictions")
+    refused([*words, "--teacher", str(teacher)], "--student MODEL, --layers 3")
+    refused([*words, "--teacher", str(teacher.parent), *student], "holds no model/")
+    refused([*words, "--teacher", str(teacher), "--layers", "9"], "the teacher has 2 layers")
+    refused([*words, "--teacher", str(teacher), *student, "--sweep", "beta=1"], "--sweep beta=1")
+    refused([*words, "--teacher-predictions", "x", "--layers", "1"], "--teacher RUN with it")
     words[1] = "nli"
-    refused(capsys, [*words, "--teacher", str(teacher), *student], "has learned sentiment, not nli")
+    refused([*words, "--teacher", str(teacher), *student], "has learned sentiment, not nli")
 
 
-def test_a_test_that_the_teacher_was_trained_on_is_refused(teacher, common, reviews_csv, tmp_path, capsys):
+def test_a_test_that_the_teacher_was_trained_on_is_refused(teacher, common, reviews_csv, tmp_path, refused):
     trained = {json.loads(line)["id"] for line in (teacher / "gold" / "dev.jsonl").read_text().splitlines()}
     rows = reviews_csv.read_text().splitlines()
     dev, rest = tmp_path / "dev.csv", tmp_path / "rest.csv"
@@ -276,7 +259,7 @@ def test_a_test_that_the_teacher_was_trained_on_is_refused(teacher, common, revi
     rest.write_text("\n".join([rows[0], *(row for row in rows[1:] if row.partition(",")[0] not in trained)]) + "\n")
     words = [word if word != str(reviews_csv) else str(rest) for word in common]
     words = ["distill", "sentiment", "--teacher", str(teacher), *words, "--layers", "1", "--out", str(tmp_path / "run")]
-    refused(capsys, [*words, "--test", f"t={dev}"], "all 20 of its texts stand in the teacher's dev")
+    refused([*words, "--test", f"t={dev}"], "all 20 of its texts stand in the teacher's dev")
 
 
 def sentences(path, n, seed):
@@ -341,7 +324,7 @@ def questions(path, n, seed):
     return str(path)
 
 
-def test_spans_are_taught_from_a_store_and_another_tokenizer_is_refused(still, tmp_path, capsys):
+def test_spans_are_taught_from_a_store_and_another_tokenizer_is_refused(still, tmp_path, refused):
     common = ["--train", questions(tmp_path / "train.jsonl", 24, 1), "--dev", questions(tmp_path / "dev.jsonl", 8, 2)]
     common += ["--max-length", "24", "--epochs", "1", "--precision", "fp32", "--learning-rate", "1e-2"]
     taught = tmp_path / "teacher"
@@ -356,14 +339,14 @@ def test_spans_are_taught_from_a_store_and_another_tokenizer_is_refused(still, t
         == 0
     )
     given = ["--layers", "1", "--teacher-store", str(out / "teacher" / "windows")]
-    refused(capsys, [*words, str(tmp_path / "no"), *given, "--stride", "3"], "another --stride (None, not 3)")
+    refused([*words, str(tmp_path / "no"), *given, "--stride", "3"], "another --stride (None, not 3)")
     other = tmp_path / "other"
     shutil.copytree(still, other)
     text = (other / "tokenizer.json").read_text()
     (other / "tokenizer.json").write_text(text.replace('"lowercase": true', '"lowercase": false'))
-    refused(capsys, [*words, str(tmp_path / "no"), "--student", str(other)], "its tokenizer is not the one of")
+    refused([*words, str(tmp_path / "no"), "--student", str(other)], "its tokenizer is not the one of")
     file = ["distill", "qa", "--teacher-predictions", str(taught / "predictions" / "dev.jsonl"), *common]
-    refused(capsys, [*file, "--student", str(other), "--out", str(tmp_path / "no")], "give --teacher RUN")
+    refused([*file, "--student", str(other), "--out", str(tmp_path / "no")], "give --teacher RUN")
 
 
 def test_pairs_are_taught_in_distilberts_shape(still, tmp_path):

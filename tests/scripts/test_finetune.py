@@ -49,16 +49,6 @@ def without(words, flag):
     return [*words[:at], *words[at + 2 :]]
 
 
-def refused(capsys, words, *parts, status=2):
-    """The command fails with that status and one line on stderr that holds all the parts."""
-    capsys.readouterr()
-    assert main(words) == status
-    lines = [line for line in capsys.readouterr().err.splitlines() if line.startswith("heldout: ")]
-    assert len(lines) == 1
-    for part in parts:
-        assert part in lines[0]
-
-
 def test_a_run_folder_holds_exactly_these_files(run):
     names = {str(path.relative_to(run)) for path in run.rglob("*") if path.is_file()}
     own = {name for name in names if not name.startswith(("baselines/", "checkpoints/", "model/"))}
@@ -116,15 +106,15 @@ def test_resume_of_a_finished_run_changes_nothing(run, words):
     assert (run / "predictions" / "again.jsonl").read_bytes() == predictions
 
 
-def test_resume_with_another_option_is_refused_and_names_it(run, words, capsys):
-    refused(capsys, [*words, "--epochs", "3", "--out", str(run), "--resume"], "epochs = 2, not 3")
+def test_resume_with_another_option_is_refused_and_names_it(run, words, refused):
+    refused([*words, "--epochs", "3", "--out", str(run), "--resume"], "epochs = 2, not 3")
 
 
-def test_a_taken_folder_is_refused_without_resume(run, words, capsys):
-    refused(capsys, [*words, "--out", str(run)], "holds a run already", "--resume")
+def test_a_taken_folder_is_refused_without_resume(run, words, refused):
+    refused([*words, "--out", str(run)], "holds a run already", "--resume")
 
 
-def test_predict_scores_further_data_with_the_labels_of_the_card(run, tmp_path, capsys):
+def test_predict_scores_further_data_with_the_labels_of_the_card(run, tmp_path, capsys, refused):
     data = tmp_path / "more.csv"
     data.write_text("text,label\nthe film is lovely,1\nthe plot is dull,0\nbleak and stale,0\n")
     copy = tmp_path / "run"
@@ -136,12 +126,12 @@ def test_predict_scores_further_data_with_the_labels_of_the_card(run, tmp_path, 
     assert [example.gold for example, _ in pairs] == ["positive", "negative", "negative"]
     assert read_json(copy / "scores" / "more.json")["n"] == 3
     assert read_json(copy / "ledger.json")["splits"]["more"]["n"] == 3
-    refused(capsys, ["predict", str(copy), "--data", f"more={data}"], "has scores for 'more' already")
+    refused(["predict", str(copy), "--data", f"more={data}"], "has scores for 'more' already")
 
 
 @pytest.mark.parametrize("killed", ["before the first is scored", "at the second", "before the second is scored"])
 def test_a_predict_of_two_sets_that_is_killed_is_finished_by_the_same_command(
-    run, tmp_path, capsys, monkeypatch, killed
+    run, tmp_path, monkeypatch, killed, refused
 ):
     words = ["--precision", "fp32"]
     for name, text in (("one", "the film is lovely"), ("two", "a quite dull plot")):
@@ -167,14 +157,14 @@ def test_a_predict_of_two_sets_that_is_killed_is_finished_by_the_same_command(
     assert {path.stem for path in there} >= ({"one"} if name == "one" or what[0] == "w" else {"one", "two"})
     # Another set under a name that has scores is refused as ever.
     if name == "two":
-        refused(capsys, ["predict", str(broken), "--data", f"one={tmp_path}/two.csv"], "has scores for 'one' already")
+        refused(["predict", str(broken), "--data", f"one={tmp_path}/two.csv"], "has scores for 'one' already")
     assert main(["predict", str(broken), *words]) == 0
     assert {path: path.stat().st_mtime_ns for path in there} == there
     for file in [f"{kind}/{name}.json{end}" for kind, end in FILES for name in ("one", "two")]:
         assert (broken / file).read_bytes() == (unbroken / file).read_bytes()
     assert read_json(broken / "ledger.json") == read_json(unbroken / "ledger.json")
     assert not list(broken.glob("predictions/*.part*"))
-    refused(capsys, ["predict", str(broken), *words], "has scores for 'one' already")
+    refused(["predict", str(broken), *words], "has scores for 'one' already")
 
 
 def test_answers_of_a_predict_are_those_of_the_precision_that_auto_is_here(run, monkeypatch):
@@ -185,23 +175,23 @@ def test_answers_of_a_predict_are_those_of_the_precision_that_auto_is_here(run, 
     assert decides != predict._decides(run / "model", {"max_length": 24}, [], options)
 
 
-def test_a_predict_that_is_refused_leaves_the_run_as_it_was(run, tmp_path, capsys):
+def test_a_predict_that_is_refused_leaves_the_run_as_it_was(run, tmp_path, refused):
     copy = tmp_path / "run"
     shutil.copytree(run, copy)
     before = {path: path.read_bytes() for path in copy.rglob("*") if path.is_file()}
     (tmp_path / "good.csv").write_text("text,label\nthe ending is lovely,1\nthe song is dull,0\n")
     (tmp_path / "odd.csv").write_text("text,label\na tender song,positive\nso so,mixed\n")
     sets = ["--data", f"good={tmp_path / 'good.csv'}", "--data", f"odd={tmp_path / 'odd.csv'}"]
-    refused(capsys, ["predict", str(copy), *sets, "--precision", "fp32"], "odd.csv", "row 2", "'mixed'")
-    refused(capsys, ["predict", str(copy), *sets, "--label", "mixed=-", "--label", "7=positive"], "no row", "'7'")
+    refused(["predict", str(copy), *sets, "--precision", "fp32"], "odd.csv", "row 2", "'mixed'")
+    refused(["predict", str(copy), *sets, "--label", "mixed=-", "--label", "7=positive"], "no row", "'7'")
     assert {path: path.read_bytes() for path in copy.rglob("*") if path.is_file()} == before
 
 
-def test_predict_refuses_what_was_trained_on_and_marks_it_once_allowed(run, reviews_csv, tmp_path, capsys):
+def test_predict_refuses_what_was_trained_on_and_marks_it_once_allowed(run, reviews_csv, tmp_path, refused):
     copy = tmp_path / "run"
     shutil.copytree(run, copy)
     words = ["predict", str(copy), "--precision", "fp32", "--data"]
-    refused(capsys, [*words, f"own={reviews_csv}"], "--data own=", "train was read from it", "--allow-fitted-test")
+    refused([*words, f"own={reviews_csv}"], "--data own=", "train was read from it", "--allow-fitted-test")
     rows = reviews_csv.read_text().splitlines()
     mixed = tmp_path / "mixed.csv"
     mixed.write_text(
@@ -299,24 +289,24 @@ def test_every_way_with_long_texts_runs_through_the_command(words, tmp_path, lon
 # Bad input, each one line -------------------------------------------------------------------------------------------
 
 
-def test_a_missing_an_empty_and_a_one_label_file_are_refused(words, tmp_path, capsys):
+def test_a_missing_an_empty_and_a_one_label_file_are_refused(words, tmp_path, refused):
     base = [*without(words, "--train"), "--out", str(tmp_path / "run")]
-    refused(capsys, [*base, "--train", str(tmp_path / "none.csv")], "none.csv")
+    refused([*base, "--train", str(tmp_path / "none.csv")], "none.csv")
     (tmp_path / "empty.csv").write_text("")
-    refused(capsys, [*base, "--train", str(tmp_path / "empty.csv")], "empty.csv")
+    refused([*base, "--train", str(tmp_path / "empty.csv")], "empty.csv")
     (tmp_path / "one.csv").write_text("text,label\n" + "".join(f"text {n},positive\n" for n in range(30)))
-    refused(capsys, [*base, "--train", str(tmp_path / "one.csv")], "positive", "two labels")
+    refused([*base, "--train", str(tmp_path / "one.csv")], "positive", "two labels")
     assert not (tmp_path / "run").exists()
 
 
-def test_a_wrong_column_is_refused_naming_those_there_are(words, tmp_path, capsys):
-    refused(capsys, [*words, "--column", "text=txt", "--out", str(tmp_path / "run")], "'txt'", "text")
+def test_a_wrong_column_is_refused_naming_those_there_are(words, tmp_path, refused):
+    refused([*words, "--column", "text=txt", "--out", str(tmp_path / "run")], "'txt'", "text")
 
 
-def test_a_test_label_that_train_lacks_is_refused_with_its_row(words, tmp_path, capsys):
+def test_a_test_label_that_train_lacks_is_refused_with_its_row(words, tmp_path, refused):
     (tmp_path / "odd.csv").write_text("text,label\na fine film,positive\nso so,mixed\n")
     out = str(tmp_path / "run")
-    refused(capsys, [*words, "--test", f"odd={tmp_path / 'odd.csv'}", "--out", out], "odd.csv", "mixed", "row 2")
+    refused([*words, "--test", f"odd={tmp_path / 'odd.csv'}", "--out", out], "odd.csv", "mixed", "row 2")
 
 
 def model_copy(tiny_model, tmp_path):
@@ -329,48 +319,48 @@ def with_model(words, folder, tmp_path):
     return [*without(words, "--model"), "--model", str(folder), "--baseline", "none", "--out", str(tmp_path / "run")]
 
 
-def test_a_model_folder_without_weights_is_refused(words, tiny_model, tmp_path, capsys):
+def test_a_model_folder_without_weights_is_refused(words, tiny_model, tmp_path, refused):
     folder = model_copy(tiny_model, tmp_path)
     (folder / "model.safetensors").unlink()
-    refused(capsys, with_model(words, folder, tmp_path), "holds no weights")
+    refused(with_model(words, folder, tmp_path), "holds no weights")
 
 
-def test_pickled_weights_are_refused_unopened(words, tiny_model, tmp_path, capsys):
+def test_pickled_weights_are_refused_unopened(words, tiny_model, tmp_path, refused):
     folder = model_copy(tiny_model, tmp_path)
     (folder / "model.safetensors").rename(folder / "pytorch_model.bin")
-    refused(capsys, with_model(words, folder, tmp_path), "pytorch_model.bin", "safetensors")
+    refused(with_model(words, folder, tmp_path), "pytorch_model.bin", "safetensors")
 
 
-def test_a_tokenizer_without_a_pad_token_is_refused(words, tiny_model, tmp_path, capsys):
+def test_a_tokenizer_without_a_pad_token_is_refused(words, tiny_model, tmp_path, refused):
     folder = model_copy(tiny_model, tmp_path)
     config = read_json(folder / "tokenizer_config.json")
     config.pop("pad_token")
     (folder / "tokenizer_config.json").write_text(json.dumps(config))
-    refused(capsys, with_model(words, folder, tmp_path), "lacks a pad token")
+    refused(with_model(words, folder, tmp_path), "lacks a pad token")
 
 
-def test_a_model_that_wants_to_run_its_own_code_is_refused_without_the_flag(words, tiny_model, tmp_path, capsys):
+def test_a_model_that_wants_to_run_its_own_code_is_refused_without_the_flag(words, tiny_model, tmp_path, refused):
     folder = model_copy(tiny_model, tmp_path)
     config = read_json(folder / "config.json")
     config["auto_map"] = {"AutoModelForSequenceClassification": "evil.Model"}
     (folder / "config.json").write_text(json.dumps(config))
     (folder / "evil.py").write_text(f"open({str(tmp_path / 'ran')!r}, 'w')\n")
-    refused(capsys, with_model(words, folder, tmp_path), "--trust-remote-code")
+    refused(with_model(words, folder, tmp_path), "--trust-remote-code")
     assert not (tmp_path / "ran").exists()
 
 
-def test_damaged_weights_and_a_missing_folder_are_one_line(words, tiny_model, tmp_path, capsys):
+def test_damaged_weights_and_a_missing_folder_are_one_line(words, tiny_model, tmp_path, refused):
     folder = model_copy(tiny_model, tmp_path)
     (folder / "model.safetensors").write_bytes(b"not a safetensors file")
-    refused(capsys, with_model(words, folder, tmp_path), "could not be loaded")
-    refused(capsys, with_model(words, tmp_path / "nowhere", tmp_path), "nowhere", "no such model folder")
+    refused(with_model(words, folder, tmp_path), "could not be loaded")
+    refused(with_model(words, tmp_path / "nowhere", tmp_path), "nowhere", "no such model folder")
 
 
-def test_an_unknown_task_baseline_and_option_name_the_nearest(words, tmp_path, capsys):
+def test_an_unknown_task_baseline_and_option_name_the_nearest(words, tmp_path, refused):
     out = ["--out", str(tmp_path / "run")]
-    refused(capsys, ["finetune", "sentimant", *words[2:], *out], "did you mean sentiment")
-    refused(capsys, [*words, *out, "--baseline", "tfidff"], "did you mean tfidf")
-    refused(capsys, [*words, *out, "--epoch", "3"], "did you mean --epochs")
+    refused(["finetune", "sentimant", *words[2:], *out], "did you mean sentiment")
+    refused([*words, *out, "--baseline", "tfidff"], "did you mean tfidf")
+    refused([*words, *out, "--epoch", "3"], "did you mean --epochs")
 
 
 def test_help_is_printed_without_importing_torch():
@@ -412,25 +402,25 @@ def free_port():
         return listener.getsockname()[1]
 
 
-def test_a_run_that_came_to_nothing_is_not_in_the_way_of_the_next_try(words, tmp_path, capsys):
+def test_a_run_that_came_to_nothing_is_not_in_the_way_of_the_next_try(words, tmp_path, refused):
     base = [*without(words, "--model"), "--out", str(tmp_path / "run"), "--baseline", "none"]
-    refused(capsys, [*base, "--model", str(tmp_path / "typo")], "no such model folder")
+    refused([*base, "--model", str(tmp_path / "typo")], "no such model folder")
     assert main([*base, "--model", words[words.index("--model") + 1]]) == 0
 
 
-def test_seeds_that_failed_half_way_do_not_go_on_with_other_options(words, tmp_path, capsys):
+def test_seeds_that_failed_half_way_do_not_go_on_with_other_options(words, tmp_path, refused):
     out = tmp_path / "runs"
     base = [*words, "--out", str(out), "--baseline", "none", "--seeds", "1,2"]
     assert main(base) == 0
     state = read_json(out / "run.json") | {"state": "failed"}
     (out / "run.json").write_text(json.dumps(state))
-    refused(capsys, [*base, "--epochs", "3"], "holds a run already")
+    refused([*base, "--epochs", "3"], "holds a run already")
     options = read_json(out / "options.json") | {"epochs": 3}
     (out / "options.json").write_text(json.dumps(options))
-    refused(capsys, [*base, "--epochs", "3", "--resume"], "seed-1", "epochs = 2, not 3")
+    refused([*base, "--epochs", "3", "--resume"], "seed-1", "epochs = 2, not 3")
 
 
-def test_data_that_changed_since_the_run_began_are_not_mixed_with_it(words, reviews_csv, tmp_path, capsys):
+def test_data_that_changed_since_the_run_began_are_not_mixed_with_it(words, reviews_csv, tmp_path, refused):
     data = tmp_path / "reviews.csv"
     data.write_text(reviews_csv.read_text())
     base = [*without(without(words, "--train"), "--test"), "--train", str(data), "--out", str(tmp_path / "run")]
@@ -440,7 +430,7 @@ def test_data_that_changed_since_the_run_began_are_not_mixed_with_it(words, revi
     swapped = {"positive": "negative", "negative": "positive"}
     start, label = rows[1].rsplit(",", 1)
     data.write_text("\n".join([rows[0], f"{start},{swapped[label]}", *rows[2:]]) + "\n")
-    refused(capsys, [*base, "--resume"], "has changed since the run began")
+    refused([*base, "--resume"], "has changed since the run began")
 
 
 def test_without_a_test_set_dev_is_what_is_shown(words, tmp_path, capsys):
@@ -448,14 +438,14 @@ def test_without_a_test_set_dev_is_what_is_shown(words, tmp_path, capsys):
     assert " dev " in capsys.readouterr().out
 
 
-def test_weights_that_are_not_the_models_are_refused_not_drawn_at_random(words, tiny_model, tmp_path, capsys):
+def test_weights_that_are_not_the_models_are_refused_not_drawn_at_random(words, tiny_model, tmp_path, refused):
     from safetensors.torch import load_file, save_file
 
     folder = model_copy(tiny_model, tmp_path)
     weights = load_file(folder / "model.safetensors")
     renamed = {f"module.backbone.{name}": tensor for name, tensor in weights.items()}
     save_file(renamed, folder / "model.safetensors", {"format": "pt"})
-    refused(capsys, with_model(words, folder, tmp_path), "its file lacks", "weights of a bert")
+    refused(with_model(words, folder, tmp_path), "its file lacks", "weights of a bert")
 
 
 def test_a_start_with_a_head_for_the_same_labels_keeps_it_by_name_and_another_head_gives_way(
@@ -488,7 +478,5 @@ def scores_of(folder):
     return [json.loads(line)["scores"] for line in (folder / "predictions/again.jsonl").read_text().splitlines()]
 
 
-def test_only_one_text_of_a_task_that_has_one_is_refused(words, tmp_path, capsys):
-    refused(
-        capsys, [*words, "--only", "premise", "--out", str(tmp_path / "o")], "--only premise", "sentiment have text"
-    )
+def test_only_one_text_of_a_task_that_has_one_is_refused(words, tmp_path, refused):
+    refused([*words, "--only", "premise", "--out", str(tmp_path / "o")], "--only premise", "sentiment have text")

@@ -36,16 +36,6 @@ def snli(path, n, seed, label=lambda name: name, more=()):
 
 
 @pytest.fixture(scope="module")
-def still(tiny_model, tmp_path_factory):
-    """The tiny model without dropout, so that several processes draw nothing."""
-    folder = tmp_path_factory.mktemp("still") / "model"
-    shutil.copytree(tiny_model, folder)
-    config = read_json(folder / "config.json") | {"hidden_dropout_prob": 0.0, "attention_probs_dropout_prob": 0.0}
-    (folder / "config.json").write_text(json.dumps(config))
-    return folder
-
-
-@pytest.fixture(scope="module")
 def sources(tmp_path_factory):
     folder = tmp_path_factory.mktemp("pairs")
     undecided = {"gold_label": "-", "sentence1": "a film", "sentence2": "a song", "pairID": "x"}
@@ -154,14 +144,6 @@ def said(folder):
     return read_predictions(folder / "predictions" / "more.jsonl", read_card(folder / "card.json"))
 
 
-def refused(capsys, words, *parts):
-    capsys.readouterr()
-    assert main(words) == 2
-    lines = [line for line in capsys.readouterr().err.splitlines() if line.startswith("heldout: ")]
-    assert len(lines) == 1
-    assert [part for part in parts if part not in lines[0]] == []
-
-
 @pytest.mark.parametrize("spell", [str, str.upper], ids=["as the card", "in capitals"])
 def test_a_model_whose_labels_are_permuted_scores_the_same(run, more, tmp_path, spell):
     # FAULTS C2: labels are matched by name, so another order of the same names changes nothing.
@@ -171,14 +153,14 @@ def test_a_model_whose_labels_are_permuted_scores_the_same(run, more, tmp_path, 
     assert [p.scores for p in said(turned)] == [pytest.approx(p.scores, abs=1e-6) for p in more[1]]
 
 
-def test_a_model_whose_labels_have_no_names_asks_for_them(run, more, tmp_path, capsys):
+def test_a_model_whose_labels_have_no_names_asks_for_them(run, more, tmp_path, refused):
     nameless = renamed_model(run, tmp_path / "run", ["LABEL_0", "LABEL_1", "LABEL_2"], (2, 0, 1))
     words = further(nameless, more[0])
-    refused(capsys, words, "its labels have no names (LABEL_0, LABEL_1, LABEL_2", "--label LABEL_0=entailment")
+    refused(words, "its labels have no names (LABEL_0, LABEL_1, LABEL_2", "--label LABEL_0=entailment")
     assert not (nameless / "predictions" / "more.jsonl").exists()
     two = [*words, "--label", "LABEL_0=contradiction", "--label", "LABEL_1=entailment"]
-    refused(capsys, two, "say which is which")
-    refused(capsys, [*two, "--label", "LABEL_7=neutral"], "no row of more has the label 'LABEL_7'")
+    refused(two, "say which is which")
+    refused([*two, "--label", "LABEL_7=neutral"], "no row of more has the label 'LABEL_7'")
     assert main([*two, "--label", "LABEL_2=neutral"]) == 0
     assert [p.scores for p in said(nameless)] == [pytest.approx(p.scores, abs=1e-6) for p in more[1]]
 
@@ -260,7 +242,7 @@ def test_a_hypothesis_only_run_reads_one_text(run, words, tmp_path):
     assert accuracy(out, "snli") > 0.9
 
 
-def test_a_baseline_of_pairs_alone_writes_a_run_and_files_can_be_scored(sources, tmp_path, capsys):
+def test_a_baseline_of_pairs_alone_writes_a_run_and_files_can_be_scored(sources, tmp_path, capsys, refused):
     out = tmp_path / "overlap"
     words = ["baseline", "word-overlap", "nli", "--train", sources["train"], "--test", f"snli={sources['test']}"]
     assert main([*words, "--out", str(out)]) == 0
@@ -272,11 +254,11 @@ def test_a_baseline_of_pairs_alone_writes_a_run_and_files_can_be_scored(sources,
     assert scored["n"] == 40
     assert scored["metrics"]["accuracy"]["value"] == accuracy(out, "snli")
     single = ["baseline", "lexicon", "nli", "--train", sources["train"], "--test", f"t={sources['test']}"]
-    refused(capsys, [*single, "--out", str(tmp_path / "lexicon")], "lexicon: not applicable to labels")
+    refused([*single, "--out", str(tmp_path / "lexicon")], "lexicon: not applicable to labels")
 
 
-def test_windows_of_a_pair_are_refused_before_training(words, tmp_path, capsys):
-    refused(capsys, [*words, "--long", "windows", "--out", str(tmp_path / "run")], "--long windows: one text")
+def test_windows_of_a_pair_are_refused_before_training(words, tmp_path, refused):
+    refused([*words, "--long", "windows", "--out", str(tmp_path / "run")], "--long windows: one text")
 
 
 def test_two_processes_give_the_same_predictions_on_exactly_the_ids_there_are(words, run, tmp_path):

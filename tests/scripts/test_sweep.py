@@ -49,15 +49,6 @@ def whole(recipe, tmp_path_factory):
     return out
 
 
-def refused(capsys, words, *parts):
-    capsys.readouterr()
-    assert main(words) == 2
-    lines = [line for line in capsys.readouterr().err.splitlines() if line.startswith("heldout: ")]
-    assert len(lines) == 1
-    for part in parts:
-        assert part in lines[0], lines[0]
-
-
 def trials(out):
     return read_json(out / "sweep.json")["trials"]
 
@@ -253,15 +244,15 @@ def test_the_pruner_gives_up_a_trial_early_and_seeds_are_runs_of_a_trial(recipe,
         (("--pruner", "median", "--epochs", "1"), ("add --eval-every",)),
     ],
 )
-def test_what_cannot_be_is_refused_before_anything_is_made(recipe, tmp_path, capsys, more, parts):
-    refused(capsys, sweep(recipe, tmp_path / "sweep", *more), *parts)
+def test_what_cannot_be_is_refused_before_anything_is_made(recipe, tmp_path, more, parts, refused):
+    refused(sweep(recipe, tmp_path / "sweep", *more), *parts)
     assert not (tmp_path / "sweep").exists()
 
 
 def test_another_space_other_data_a_run_s_folder_and_accelerate_are_refused(
-    recipe, whole, tmp_path, capsys, monkeypatch
+    recipe, whole, tmp_path, monkeypatch, refused
 ):
-    refused(capsys, sweep(recipe, whole, "--space", "warmup=0:0.2"), "was started with space")
+    refused(sweep(recipe, whole, "--space", "warmup=0:0.2"), "was started with space")
     changed = tmp_path / "changed.toml"
     train = Path(recipe.read_text().split('train = "')[1].split('"')[0])
     text, rows = recipe.read_text(), train.read_text().splitlines()
@@ -269,12 +260,12 @@ def test_another_space_other_data_a_run_s_folder_and_accelerate_are_refused(
     kept = train.read_text()
     train.write_text("\n".join(rows[:80]) + "\n")
     try:
-        refused(capsys, sweep(changed, whole), "has changed since the sweep began")
+        refused(sweep(changed, whole), "has changed since the sweep began")
     finally:
         train.write_text(kept)
-    refused(capsys, sweep(recipe, whole / "trial-000"), "holds a run")
+    refused(sweep(recipe, whole / "trial-000"), "holds a run")
     monkeypatch.setenv("WORLD_SIZE", "2")
-    refused(capsys, sweep(recipe, tmp_path / "sweep"), "one process a trial")
+    refused(sweep(recipe, tmp_path / "sweep"), "one process a trial")
 
 
 def test_a_trial_that_ends_again_and_again_with_nothing_made_fails_and_then_there_is_no_best(
@@ -309,6 +300,6 @@ def test_every_recipe_of_finetune_is_one_of_a_sweep_and_comes_back_from_a_recipe
     assert parse(Options, ["--config", str(tmp_path / "r.toml")], prog="heldout sweep", description="") == options
 
 
-def test_without_optuna_the_call_says_what_to_install(recipe, tmp_path, capsys, monkeypatch):
+def test_without_optuna_the_call_says_what_to_install(recipe, tmp_path, monkeypatch, refused):
     monkeypatch.setattr("heldout.sweep.search.find_spec", lambda name: None)
-    refused(capsys, sweep(recipe, tmp_path / "sweep"), 'pip install "heldout[sweep]"')
+    refused(sweep(recipe, tmp_path / "sweep"), 'pip install "heldout[sweep]"')
