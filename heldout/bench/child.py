@@ -5,7 +5,7 @@ import json
 import os
 import sys
 import time
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 #: What a spec's "work" may be, and the module whose ``work(spec, channel)`` does it.
@@ -53,6 +53,17 @@ def since(started: float) -> float:
     if torch.cuda.is_available():
         torch.cuda.synchronize()
     return time.perf_counter() - started
+
+
+def timed(channel: Channel, steps: Iterator[Any]) -> Iterator[tuple[slice, float]]:
+    """Take as many of the steps as are asked for, block by block: which these were, and their seconds."""
+    place = 0
+    while count := channel.asked():
+        started = time.perf_counter()
+        for _ in range(count):
+            next(steps)
+        yield slice(place, place + count), since(started)
+        place += count
 
 
 def main() -> None:

@@ -1,6 +1,6 @@
 """What rounds of blocks come to: medians with quartiles, and ratios with an interval that assumes no distribution."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from math import comb
 from typing import Any
 
@@ -28,6 +28,23 @@ def ratio(ours: Sequence[float], theirs: Sequence[float]) -> dict[str, Any]:
     cut = max((k for k in range(1, n // 2 + 1) if coverage(n, k) >= 0.95), default=1)
     low, high = each[cut - 1], each[n - cut]
     return {"median": quartiles(each)[1], "low": low, "high": high, "coverage": coverage(n, cut), "rounds": n}
+
+
+def beside(rows: dict[str, dict[str, Any]], unit: str, others: Mapping[str, str]) -> dict[str, float]:
+    """Note in every side's row what the first one's speed is to it ("ours_is"); the figures of all sides by name.
+
+    A row has "UNIT_a_second" (a ``spread``) and "peak_memory"; ``others`` are more of its keys by what they are called.
+    """
+    first, found = next(iter(rows)), dict[str, float]()
+    rates = {name: row[f"{unit}_a_second"]["values"] for name, row in rows.items()}
+    for name, row in rows.items():
+        row["ours_is"] = None if name == first else ratio(rates[first], rates[name])
+        found[f"{name} {unit}/s"] = row[f"{unit}_a_second"]["median"]
+        found |= {f"{name} {called}": row[key] for called, key in others.items()}
+        found[f"{name} peak memory"] = row["peak_memory"]
+        if row["ours_is"]:
+            found[f"ours over {name}"] = row["ours_is"]["median"]
+    return found
 
 
 def coverage(n: int, k: int) -> float:

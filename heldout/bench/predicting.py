@@ -10,7 +10,7 @@ from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
 
-from heldout.bench.figures import ratio, spread
+from heldout.bench.figures import beside, spread
 from heldout.bench.flops import Costs
 from heldout.bench.result import Result, mega, share, short
 from heldout.bench.turns import Block, Side, opened, rounds
@@ -59,9 +59,7 @@ def bench_predict(options: Any, *, bf16: bool, say: Callable[[str], None]) -> li
         found = rounds(list(sides.values()), steps=steps, blocks=options.blocks, say=say)
         peaks = {name: spread([one[name]["flops_a_second"] for one in found]) for name in LIMITS}
         rows = {name: _measured(sides[name], found, sides[FP32], peaks) for name in specs}
-    first = next(iter(rows))
-    for name in rows:
-        rows[name]["ours_is"] = None if name == first else ratio(_rates(rows[first]), _rates(rows[name]))
+    figures = beside(rows, "examples", {"agreement": "agreement"})
     arguments = {
         "task": made["task"],
         "model": short(run),
@@ -74,7 +72,7 @@ def bench_predict(options: Any, *, bf16: bool, say: Callable[[str], None]) -> li
         "long": made.get("long", "head"),
     }
     details = {"sides": rows, "limits": peaks}
-    return [Result("predict", arguments, _figures(rows), details, _text(rows, peaks, arguments))]
+    return [Result("predict", arguments, figures, details, _text(rows, peaks, arguments))]
 
 
 def _exported(options: Any, run: Path, work: Path, say: Callable[[str], None]) -> dict[str, Path]:
@@ -126,22 +124,6 @@ def _measured(side: Side, found: Sequence[Mapping[str, Block]], reference: Side,
         "peak_memory": side.peak_memory(),
         "arguments": side.facts["arguments"],
     }
-
-
-def _rates(row: Mapping[str, Any]) -> list[float]:
-    values: list[float] = row["examples_a_second"]["values"]
-    return values
-
-
-def _figures(rows: Mapping[str, Mapping[str, Any]]) -> dict[str, float]:
-    found: dict[str, float] = {}
-    for name, row in rows.items():
-        found[f"{name} examples/s"] = row["examples_a_second"]["median"]
-        found[f"{name} agreement"] = row["agreement"]
-        found[f"{name} peak memory"] = row["peak_memory"]
-        if row["ours_is"]:
-            found[f"ours over {name}"] = row["ours_is"]["median"]
-    return found
 
 
 def _text(rows: Mapping[str, Any], peaks: Mapping[str, Any], arguments: Mapping[str, Any]) -> str:

@@ -1,13 +1,12 @@
 """`heldout bench pretrain`: masked tokens over packed rows, by the loop of heldout pretrain, beside the matmul peak."""
 
 import tempfile
-import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, fields
 from pathlib import Path
 from typing import Any
 
-from heldout.bench.child import Channel, since
+from heldout.bench.child import Channel, timed
 from heldout.bench.figures import spread
 from heldout.bench.flops import TRAINING, Costs
 from heldout.bench.result import Result, mega, number, share, short
@@ -105,14 +104,8 @@ def work(spec: Mapping[str, Any], channel: Channel) -> None:
     made = ready(job, material, raw, accelerator)
     steps = train(made.model, made.optimizer, made.plan, made.recipe, accelerator)
     channel.say({"precision": precision, "costs": asdict(costs(raw)), "parameters": raw.num_parameters()})
-    place = 0
-    while count := channel.asked():
-        started = time.perf_counter()
-        for _ in range(count):
-            next(steps)
-        seconds = since(started)
-        taken = [made.recipe.windows(step) for step in made.plan[place : place + count]]
-        place += count
+    for places, seconds in timed(channel, steps):
+        taken = [made.recipe.windows(step) for step in made.plan[places]]
         lengths = [[len(window) for window in windows] for windows in taken]
         padded = sum(_padded(of, by_budget(of, options.token_budget)) for of in lengths)
         chosen = sum(len(window.target.at) for windows in taken for window in windows)

@@ -6,7 +6,7 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
-from heldout.bench.child import Channel, since
+from heldout.bench.child import Channel, since, timed
 from heldout.bench.flops import costs
 from heldout.bench.training.taken import Row, Taken
 from heldout.bench.training.work import Work, leave
@@ -56,14 +56,8 @@ def _arguments(mine: Work) -> dict[str, Any]:
 
 
 def _blocks(mine: Work, made: Ready, steps: Iterator[Done], channel: Channel) -> None:
-    place = 0
-    while count := channel.asked():
-        started = time.perf_counter()
-        for _ in range(count):
-            next(steps)
-        seconds = since(started)
-        channel.say(_taken(mine, made, made.plan[place : place + count]).to_json() | {"seconds": seconds})
-        place += count
+    for taken, seconds in timed(channel, steps):
+        channel.say(_taken(mine, made, made.plan[taken]).to_json() | {"seconds": seconds})
 
 
 def _whole(mine: Work, made: Ready, steps: Iterator[Done], channel: Channel) -> None:

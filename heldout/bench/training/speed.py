@@ -5,7 +5,7 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from heldout.bench.figures import ratio, spread
+from heldout.bench.figures import beside, spread
 from heldout.bench.flops import TRAINING, Costs
 from heldout.bench.result import Result, mega, share
 from heldout.bench.turns import Block, Side, opened, rounds
@@ -49,12 +49,9 @@ def speed(
                 check(side, one[side.name], steps, arguments)
         peaks = {name: spread([one[name]["flops_a_second"] for one in found]) for name in LIMITS}
         rows = {side.name: _measured(side, [one[side.name] for one in found], peaks) for side in trained}
-    ours, *peers = rows
-    ratios = {peer: ratio(_rates(rows[ours]), _rates(rows[peer])) for peer in peers}
-    for name, row in rows.items():
-        row["ours_is"] = ratios.get(name)
+    figures = beside(rows, "tokens", {"share of peak": "share_of_peak"})
     text = _text(rows, peaks, steps, arguments)
-    return Result("train speed", arguments, _figures(rows), {"sides": rows, "limits": peaks}, text)
+    return Result("train speed", arguments, figures, {"sides": rows, "limits": peaks}, text)
 
 
 def check(side: Side, block: Block, steps: int, arguments: Mapping[str, Any]) -> None:
@@ -85,22 +82,6 @@ def _measured(side: Side, blocks: Sequence[Block], peaks: Mapping[str, Any]) -> 
         "parameters": side.facts["parameters"],
         "arguments": side.facts["arguments"],
     }
-
-
-def _rates(row: Mapping[str, Any]) -> list[float]:
-    values: list[float] = row["tokens_a_second"]["values"]
-    return values
-
-
-def _figures(rows: Mapping[str, Mapping[str, Any]]) -> dict[str, float]:
-    found: dict[str, float] = {}
-    for name, row in rows.items():
-        found[f"{name} tokens/s"] = row["tokens_a_second"]["median"]
-        found[f"{name} share of peak"] = row["share_of_peak"]
-        found[f"{name} peak memory"] = row["peak_memory"]
-        if row["ours_is"]:
-            found[f"ours over {name}"] = row["ours_is"]["median"]
-    return found
 
 
 def _text(
