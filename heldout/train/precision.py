@@ -11,6 +11,7 @@ from accelerate import Accelerator
 from accelerate.utils import DistributedType, InitProcessGroupKwargs
 
 from heldout.errors import Refused
+from heldout.train.memory import keep_freed
 from heldout.train.sharded import check_sharding
 
 #: One process, processes that each hold all weights, and processes that share them.
@@ -62,6 +63,8 @@ def make_accelerator(
         project_dir=folder,
         kwargs_handlers=[InitProcessGroupKwargs(timeout=PATIENCE)],
     )
+    if accelerator.device.type == "cpu":
+        keep_freed()
     if accelerator.distributed_type not in KNOWN:
         raise Refused(
             f"{accelerator.distributed_type}: checkpoints are not written of it; "

@@ -1,6 +1,7 @@
 """Prediction: dropout off, padding masked, one row of outputs a window, in the order of the windows."""
 
 from collections.abc import Callable, Sequence
+from contextlib import nullcontext
 from typing import Any
 
 import numpy as np
@@ -9,7 +10,7 @@ from accelerate.utils import gather_object
 from torch import Tensor, nn
 
 from heldout.errors import Failed
-from heldout.train import attention
+from heldout.train import attention, linear
 from heldout.train.sharded import answering, share
 from heldout.train.windows import Window, by_budget, collate
 
@@ -40,15 +41,19 @@ def predict(
     attention.use(raw)
     batches = by_budget([len(window) for window in windows], token_budget)
     found: list[tuple[int, Any]] = []
-    for rows, counts in share(batches, accelerator):
-        batch = collate([windows[row] for row in rows], pad_id, pad_type=pad_type, pad_to=pad_to)
-        with answering(accelerator):
-            given = logits(raw(**batch.to(accelerator.device).inputs)).float().cpu().numpy()
-        if not counts:
-            continue
-        for row, values in zip(rows, given, strict=True):
-            found.append((row, values[: len(windows[row])].copy() if values.ndim == 2 else values))
-        progress(len(rows))
+
+    # Trained weights may change until the next call, so they are laid out at each.
+    half = accelerator.device.type == "cpu" and accelerator.mixed_precision == "bf16" and not accelerator.is_fsdp2
+    with linear.laid_out(raw) if half else nullcontext():
+        for rows, counts in share(batches, accelerator):
+            batch = collate([windows[row] for row in rows], pad_id, pad_type=pad_type, pad_to=pad_to)
+            with answering(accelerator):
+                given = logits(raw(**batch.to(accelerator.device).inputs)).float().cpu().numpy()
+            if not counts:
+                continue
+            for row, values in zip(rows, given, strict=True):
+                found.append((row, values[: len(windows[row])].copy() if values.ndim == 2 else values))
+            progress(len(rows))
     if accelerator.num_processes > 1:
         found = gather_object(found)
     by_row = dict(found)

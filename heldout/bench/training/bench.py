@@ -27,7 +27,20 @@ GROUPS = 4
 #: What was measured, written where a quality part can be continued.
 BENCH = "bench.json"
 #: Options that change what is measured, beside those of fine-tuning.
-TOLD = ("task", "train", "dev", "model", "limit", "dev_size", "batch_size", "max_length", "learning_rate", "precision")
+TOLD = (
+    "task",
+    "train",
+    "dev",
+    "model",
+    "limit",
+    "dev_size",
+    "batch_size",
+    "max_length",
+    "learning_rate",
+    "warmup",
+    "weight_decay",
+    "precision",
+)
 
 
 def bench_train(

@@ -4,8 +4,9 @@ trainer         dynamic padding, random order, fp32, AdamW and the linear schedu
 trainer-tuned   the same in bf16, with train_sampling_strategy="group_by_length"
 
 Its data are made as the examples make them: a Dataset mapped through the tokenizer, a DataCollator of transformers.
-Batch size, learning rate, optimizer steps and seed are ours; everything else is its default. Its weights answer dev
-through our decoding in fp32, as ours do, so that quality is about what was learned alone.
+Batch size, learning rate, warm-up, weight decay, optimizer steps and seed are ours (--warmup 0 --weight-decay 0 are the
+examples' own); everything else is its default. Its weights answer dev through our decoding in fp32, as ours do, so that
+quality is about what was learned alone.
 """
 
 import tempfile
@@ -72,6 +73,8 @@ def _arguments(mine: Work, steps: int) -> dict[str, Any]:
     shared: dict[str, Any] = {
         "per_device_train_batch_size": options.batch_size,
         "learning_rate": options.learning_rate,
+        "warmup_steps": round(steps * options.warmup),
+        "weight_decay": options.weight_decay,
         "max_steps": steps,
         "seed": mine.seed,
     }

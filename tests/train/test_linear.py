@@ -1,0 +1,62 @@
+import pytest
+import torch
+from torch import nn
+
+from heldout.train.linear import laid_out
+from heldout.train.precision import resolve
+
+pytestmark = pytest.mark.skipif(resolve("auto")[0] != "bf16", reason="this CPU multiplies no bf16")
+
+
+class Two(nn.Module):
+    def __init__(self):
+        super().__init__()
+        torch.manual_seed(3)
+        self.inner = nn.Sequential(nn.Linear(24, 40), nn.GELU(), nn.Linear(40, 5, bias=False))
+
+    def forward(self, given):
+        return self.inner(given)
+
+
+def under_autocast(model, given):
+    with torch.inference_mode(), torch.autocast("cpu", dtype=torch.bfloat16):
+        return model(given)
+
+
+@pytest.mark.parametrize("shape", [(1, 24), (7, 24), (3, 5, 24)])
+def test_the_numbers_are_those_of_autocast(shape):
+    model, given = Two(), torch.randn(shape)
+    wanted = under_autocast(model, given)
+    with laid_out(model):
+        found = under_autocast(model, given)
+    assert found.dtype == wanted.dtype == torch.bfloat16
+    # Sums may be taken in another order: one place of bf16's eight bits.
+    assert torch.allclose(found.float(), wanted.float(), rtol=2**-7, atol=2**-9)
+
+
+def test_it_is_over_at_the_end_even_where_an_answer_fails():
+    model = Two()
+    with pytest.raises(RuntimeError), laid_out(model):
+        assert "forward" in vars(model.inner[0])
+        under_autocast(model, torch.randn(2, 9))
+    assert not any("forward" in vars(module) for module in model.modules())
+    assert model(torch.randn(2, 24)).requires_grad
+
+
+def test_weights_that_were_trained_meanwhile_are_seen():
+    model, given = Two(), torch.randn(4, 24)
+    answers = []
+    for _ in range(2):
+        with laid_out(model):
+            answers.append(under_autocast(model, given))
+        with torch.no_grad():
+            model.inner[0].weight.mul_(2)
+    assert not torch.allclose(*answers, rtol=0.1)
+
+
+def test_a_linear_that_somebody_else_has_changed_stays_as_it_is():
+    model = Two()
+    model.inner[0].forward = lambda given: torch.zeros(len(given), 40)
+    with laid_out(model):
+        assert not under_autocast(model, torch.randn(2, 24)).any()
+    assert "forward" in vars(model.inner[0])

@@ -1,0 +1,30 @@
+import subprocess
+import sys
+
+import pytest
+
+CODE = """
+import resource, sys
+import torch
+from heldout.train.memory import keep_freed
+
+def faults():
+    before = resource.getrusage(resource.RUSAGE_SELF).ru_minflt
+    for _ in range(20):
+        torch.zeros(2**24)
+    return resource.getrusage(resource.RUSAGE_SELF).ru_minflt - before
+
+given_back = faults()
+keep_freed()
+faults()
+print(given_back, faults())
+"""
+
+
+@pytest.mark.skipif(not sys.platform.startswith("linux"), reason="glibc's malloc is Linux's")
+def test_memory_that_was_freed_is_used_again_without_asking_the_system():
+    # 20 times 64 MB: the system has to clear 327,680 pages of 4 kB, or 640 of 2 MB.
+    found = subprocess.run([sys.executable, "-c", CODE], capture_output=True, text=True, check=True).stdout.split()
+    given_back, kept = map(int, found)
+    assert given_back >= 640
+    assert kept < 64
