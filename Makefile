@@ -8,10 +8,11 @@ export HELDOUT_DATA ?= $(abspath ../shared/data)
 
 install: $(VENV)/installed
 
+# pip 23.0 (Debian 12's) would build seqeval, which comes as source only, the old way and with tools that may not fit.
 $(VENV)/installed: pyproject.toml constraints.txt requirements-demo.txt
 	$(PYTHON) -m venv $(VENV)
 	$(BIN)/pip install -q --disable-pip-version-check -c constraints.txt torch
-	$(BIN)/pip install -q --disable-pip-version-check -c constraints.txt -e '.[dev]'
+	$(BIN)/pip install -q --disable-pip-version-check -c constraints.txt --use-pep517 -e '.[dev]'
 	$(BIN)/pip install -q --disable-pip-version-check --no-deps --require-hashes -r requirements-demo.txt
 	touch $@
 

@@ -99,6 +99,14 @@ def read_json(path: Path) -> Any:
         raise Refused(f"{path}: not JSON ({error})") from None
 
 
+def task_options(folder: Path) -> dict[str, Any]:
+    """What a fine-tuned run was made with; Refused for a run that does no task, as those of heldout pretrain."""
+    options = read_json(folder / "options.json")
+    if not isinstance(options, dict) or "task" not in options:
+        raise Refused(f"{folder}/options.json: names no task; give a run of heldout finetune")
+    return options
+
+
 def refuse_taken(folder: Path) -> None:
     """Refused where the folder holds a run already: a command asks before its work, not after it.
 

@@ -23,7 +23,7 @@ from heldout.errors import Refused
 from heldout.eval.run_data import names_of
 from heldout.options import option, positional
 from heldout.records import Example, goldless, read_card, read_gold
-from heldout.runs import holding, read_json, write_json
+from heldout.runs import holding, read_json, task_options, write_json
 from heldout.tasks import load_task
 from heldout.train.precision import make_accelerator
 from heldout.train.progress import say
@@ -71,9 +71,7 @@ def admit(folder: Path, options: Options) -> Patient:
             f"; check one of {', '.join(seeds)}" if seeds else "; give a run folder that heldout finetune has finished"
         )
         raise Refused(f"{folder}: holds no model/{which}")
-    card, made = read_card(folder / "card.json"), read_json(folder / "options.json")
-    if "task" not in made:
-        raise Refused(f"{folder}: its options.json names no task; give a run of heldout finetune")
+    card, made = read_card(folder / "card.json"), task_options(folder)
     task = load_task(made["task"], card)
     name, examples, kept = _examples(folder, options)
     source = Source(str(folder / "model"), bool(made.get("trust_remote_code")))

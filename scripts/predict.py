@@ -38,7 +38,7 @@ from heldout.eval.summary import summary
 from heldout.ledger import read_ledger, write_ledger
 from heldout.options import REQUIRED, option, positional
 from heldout.records import Card, read_card
-from heldout.runs import holding, read_json, write_lines
+from heldout.runs import holding, read_json, task_options, write_lines
 from heldout.scripts._blocks import begun, files_of, forget, write_answers, written
 from heldout.tasks import load_task
 from heldout.train.processes import is_main_process, together
@@ -99,7 +99,7 @@ def _read(options: Options) -> Work:
     exported = (folder / "onnx").is_dir()
     if not exported and not (folder / "model").is_dir():
         raise Refused(f"{folder}: holds no model/ or onnx/; give a run folder that heldout finetune has finished")
-    card, made = read_card(folder / "card.json"), read_json(folder / "options.json")
+    card, made = read_card(folder / "card.json"), task_options(folder)
     data = parse_tests(options.data, "--data")
     _refuse_scored(folder, [name for name in data if not begun(_predictions(folder, name))])
     labels = [*card.labels, *card.collapse.values()]

@@ -19,7 +19,7 @@ from heldout.data.prepare import load
 from heldout.errors import Failed, Refused
 from heldout.eval.columns import aligned
 from heldout.records import read_card
-from heldout.runs import read_json, write_lines
+from heldout.runs import task_options, write_lines
 from heldout.tasks import load_task
 
 LIMITS = ("matmul fp32", "matmul bf16")
@@ -35,7 +35,7 @@ def bench_predict(options: Any, *, bf16: bool, say: Callable[[str], None]) -> li
     run = Path(options.model)
     if not (run / "model").is_dir():
         raise Refused(f"--model {run}: holds no model/; give a run of heldout finetune")
-    made, card = read_json(run / "options.json"), read_card(run / "card.json")
+    made, card = task_options(run), read_card(run / "card.json")
     if options.task and options.task != made["task"]:
         raise Refused(f"--task {options.task}: {run} does {made['task']}; leave --task out")
     loaded = load(made["task"], options.data, options, labels=[*card.labels, *card.collapse.values()], limit=None)

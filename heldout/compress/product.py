@@ -19,7 +19,7 @@ from heldout.data.splits import limited
 from heldout.errors import Refused
 from heldout.ledger import Ledger, write_ledger
 from heldout.records import Card, Example, Prediction, read_card, read_gold
-from heldout.runs import environment, read_json, write_json, write_lines
+from heldout.runs import environment, task_options, write_json, write_lines
 from heldout.train.precision import make_accelerator
 from heldout.train.predict import predict
 from heldout.train.system import System, load_system, pad_id
@@ -79,9 +79,7 @@ def open_origin(folder: Path, load_task: Any) -> Origin:
         if (folder / "onnx").is_dir():
             instead = "it was exported already; give the run that it was made of"
         raise Refused(f"{folder}: holds no model/; {instead}")
-    options = read_json(folder / "options.json")
-    if not isinstance(options, dict) or "task" not in options:
-        raise Refused(f"{folder}/options.json: names no task; give a run of heldout finetune")
+    options = task_options(folder)
     card = read_card(folder / "card.json")
     return Origin(folder, card, options, load_task(options["task"], card))
 

@@ -129,6 +129,13 @@ def test_predict_scores_further_data_with_the_labels_of_the_card(run, tmp_path, 
     refused(["predict", str(copy), "--data", f"more={data}"], "has scores for 'more' already")
 
 
+@pytest.mark.parametrize("made", [{"kind": "mlm", "seed": 1}, []])
+def test_predict_refuses_a_run_that_does_no_task(run, tmp_path, reviews_csv, refused, made):
+    copy = shutil.copytree(run, tmp_path / "pretrained")
+    (copy / "options.json").write_text(json.dumps(made))
+    refused(["predict", str(copy), "--data", f"more={reviews_csv}"], "names no task; give a run of heldout finetune")
+
+
 @pytest.mark.parametrize("killed", ["before the first is scored", "at the second", "before the second is scored"])
 def test_a_predict_of_two_sets_that_is_killed_is_finished_by_the_same_command(
     run, tmp_path, monkeypatch, killed, refused
