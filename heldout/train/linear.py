@@ -17,10 +17,9 @@ ROWS = 1024
 
 @contextmanager
 def laid_out(model: nn.Module) -> Iterator[None]:
-    """Within it the nn.Linear of ``model`` give bf16 whatever they are given, without gradients.
+    """Within it, and under autocast to bf16, the nn.Linear of ``model`` on a CPU give what they did, but no gradients.
 
-    Only for a model that would be under autocast to bf16 on a CPU. Nothing happens where that is not x86, or where
-    torch lacks the operations, which are those of its own compiler.
+    Nothing happens where the CPU is not x86, or where torch lacks the operations, which are those of its own compiler.
     """
     changed: list[nn.Module] = []
     try:
@@ -45,6 +44,8 @@ def _multiplied(linear: nn.Linear) -> Callable[[Tensor], Tensor]:
         bias = None if linear.bias is None else linear.bias.bfloat16()
 
     def forward(given: Tensor) -> Tensor:
+        if not torch.is_autocast_enabled("cpu"):
+            return nn.functional.linear(given, linear.weight, linear.bias)
         found: Tensor = torch.ops.mkldnn._linear_pointwise(given.bfloat16(), weight, bias, "none", [], "")
         return found
 

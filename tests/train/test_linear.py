@@ -34,6 +34,14 @@ def test_the_numbers_are_those_of_autocast(shape):
     assert torch.allclose(found.float(), wanted.float(), rtol=2**-7, atol=2**-9)
 
 
+def test_without_autocast_the_numbers_are_those_of_fp32():
+    model, given = Two(), torch.randn(7, 24)
+    with laid_out(model), torch.inference_mode():
+        assert "forward" in vars(model.inner[0])
+        found = model(given)
+    assert torch.equal(found, model(given))
+
+
 def test_it_is_over_at_the_end_even_where_an_answer_fails():
     model = Two()
     with pytest.raises(RuntimeError), laid_out(model):
