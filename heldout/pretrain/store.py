@@ -92,7 +92,7 @@ def load(
     if not folder.exists():
         with atomic(folder) as temporary:
             temporary.mkdir()
-            _build(temporary, _distinct(read()), tokenizer, splitter)
+            _build(temporary, iter(read()), tokenizer, splitter)
     return opened(folder)
 
 
@@ -105,12 +105,13 @@ def opened(folder: Path) -> Corpus:
 
 
 def _build(
-    folder: Path, found: Iterator[Document | None], tokenizer: PreTrainedTokenizerFast, splitter: Splitter | None
+    folder: Path, found: Iterator[Document], tokenizer: PreTrainedTokenizerFast, splitter: Splitter | None
 ) -> None:
     kind = "uint16" if len(tokenizer) <= 1 << 16 else "uint32"
     begins_at = starts(splitter) if splitter else lambda text: [0]
     domains: dict[str, int] = {}
     dropped: Counter[str] = Counter()
+    seen = Seen()
     total = 0
     with ExitStack() as stack:
         files = {name: stack.enter_context((folder / f"{name}.bin").open("wb")) for name in ("tokens", *ARRAYS)}
@@ -120,11 +121,14 @@ def _build(
 
         write("bounds", [0], "int64")
         while batch := list(islice(found, BATCH)):
-            documents = [document for document in batch if document is not None]
-            dropped["exact_duplicates"] += len(batch) - len(documents)
+            short = [int.from_bytes(_digest(document)[:8], "big") for document in batch]
+            digests = np.array(short, dtype=ARRAYS["digests"])
+            rows = np.flatnonzero(seen.new(digests))
+            dropped["exact_duplicates"] += len(batch) - len(rows)
+            documents = [batch[row] for row in rows]
             texts = [document.text for document in documents]
             encodings = tokenizer.backend_tokenizer.encode_batch(texts, add_special_tokens=False)
-            for document, encoding in zip(documents, encodings, strict=True):
+            for document, digest, encoding in zip(documents, digests[rows], encodings, strict=True):
                 if not encoding.ids:
                     dropped["documents_without_tokens"] += 1
                     continue
@@ -133,7 +137,7 @@ def _build(
                 write("sentences", total + _sentences(encoding, begins_at(document.text)), ARRAYS["sentences"])
                 total += len(encoding.ids)
                 write("bounds", [total], ARRAYS["bounds"])
-                write("digests", [int.from_bytes(_digest(document)[:8], "big")], ARRAYS["digests"])
+                write("digests", [digest], ARRAYS["digests"])
                 write("domain", [domains.setdefault(document.domain, len(domains))], ARRAYS["domain"])
     if not total:
         raise Refused("--corpus: no document holds a token; is it text, and is the tokenizer of its language?")
@@ -141,13 +145,30 @@ def _build(
     (folder / "meta.json").write_text(json.dumps(meta, indent=2) + "\n", encoding="utf-8")
 
 
-def _distinct(documents: Iterable[Document]) -> Iterator[Document | None]:
-    """The documents, None in the place of one whose text has come before; 16 bytes each are held for that."""
-    seen: set[bytes] = set()
-    for document in documents:
-        digest = _digest(document)[:16]
-        yield None if digest in seen else document
-        seen.add(digest)
+class Seen:
+    """Which digests have come before: 8 bytes each, in sorted arrays, each at least twice as long as the next.
+
+    Python's set takes 120 bytes each: at 10 million documents (5 GB of paragraphs) 1.2 GB instead of 80 MB. Two texts
+    of one digest are one in 2⁶⁴: among 10 million documents one is lost with a probability of 3 in a million.
+    """
+
+    def __init__(self) -> None:
+        self._runs: list[IntArray] = []
+
+    def new(self, digests: IntArray) -> BoolArray:
+        """Of these, (n,), which come for the first time; from here on all of them have come."""
+        unique, first = np.unique(digests, return_index=True)
+        known = np.zeros(len(unique), dtype=bool)
+        for run in self._runs:
+            known |= run[np.minimum(np.searchsorted(run, unique), len(run) - 1)] == unique
+        found = np.zeros(len(digests), dtype=bool)
+        found[first[~known]] = True
+        fresh = unique[~known]
+        while self._runs and len(self._runs[-1]) < 2 * len(fresh):
+            fresh = np.sort(np.concatenate([self._runs.pop(), fresh]), kind="stable")
+        if len(fresh):
+            self._runs.append(fresh)
+        return found
 
 
 def _digest(document: Document) -> bytes:

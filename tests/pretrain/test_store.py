@@ -2,6 +2,8 @@ import json
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 from tokenizers import Tokenizer
 from transformers import PreTrainedTokenizerFast
 
@@ -11,7 +13,7 @@ from heldout.pretrain import store
 from heldout.pretrain.frames import single, special_ids
 from heldout.pretrain.masking import Masking, corrupt
 from heldout.pretrain.rows import plain_rows
-from heldout.pretrain.store import key_of, load
+from heldout.pretrain.store import Seen, key_of, load
 
 TEXTS = [
     "ada saw a film. bo left.",
@@ -33,6 +35,25 @@ def test_documents_come_back_as_their_tokens_without_exact_duplicates(tmp_path, 
     assert [text.replace(" .", ".") for text in texts] == [TEXTS[0], TEXTS[1], TEXTS[3]]
     assert corpus.tokens.dtype == np.uint16
     assert isinstance(corpus.tokens, np.memmap)
+
+
+@given(st.lists(st.lists(st.integers(0, 60) | st.integers(2**63, 2**64 - 1), max_size=30), max_size=30))
+def test_what_has_come_before_is_what_a_set_would_know(batches):
+    known, seen = set(), Seen()
+    for batch in batches:
+        wanted = []
+        for digest in batch:
+            wanted.append(digest not in known)
+            known.add(digest)
+        assert seen.new(np.array(batch, dtype=np.uint64)).tolist() == wanted
+
+
+def test_duplicates_are_found_in_other_batches_and_in_the_same(tmp_path, wordpiece, monkeypatch):
+    monkeypatch.setattr(store, "BATCH", 2)
+    words = ["ada", "bo", "ada", "fay", "fay", "bo", "ada"]
+    corpus = load(tmp_path, lambda: iter([Document("tales", word) for word in words]), wordpiece, None)
+    assert corpus.dropped == {"exact_duplicates": 4}
+    assert wordpiece.decode(corpus.tokens).split() == ["ada", "bo", "fay"]
 
 
 def test_a_second_look_finds_the_cache(tmp_path, wordpiece, monkeypatch):
