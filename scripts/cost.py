@@ -27,7 +27,7 @@ from heldout.eval.run_data import names_of
 from heldout.eval.statistics import REPLICATES
 from heldout.options import option, positional
 from heldout.records import Example, read_card, read_gold
-from heldout.runs import environment, holding, read_json, write_json
+from heldout.runs import environment, holding, read_json, task_options, write_json
 from heldout.tasks import load_task
 from heldout.train.progress import say
 
@@ -86,6 +86,8 @@ def _asked(folders: Sequence[Path], *, bf16: bool) -> list[Asked]:
     if len(set(names)) < len(names):
         names = [str(folder) for folder in folders]
     sides = [(name, folder, forms(folder, bf16=bf16)) for name, folder in zip(names, folders, strict=True)]
+    for folder in folders:
+        task_options(folder)
     return [Asked(f"{name} {form}" if len(of) > 1 else name, folder, form) for name, folder, of in sides for form in of]
 
 

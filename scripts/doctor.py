@@ -83,7 +83,7 @@ def _examples(folder: Path, options: Options) -> tuple[str, Sequence[Example], b
     """The set's name, a sample of its examples, and whether the run holds it with predictions."""
     if "=" in options.data:
         ((name, source),) = parse_tests([options.data], "--data").items()
-        card, task = read_card(folder / "card.json"), read_json(folder / "options.json")["task"]
+        card, task = read_card(folder / "card.json"), task_options(folder)["task"]
         labels = [*card.labels, *card.collapse.values()]
         return name, load(task, source, options, name=name, labels=labels, limit=options.limit).examples, False
     sets = names_of(folder)

@@ -15,7 +15,7 @@ from heldout.compress.product import NOTES, counted, open_origin
 from heldout.compress.runtime import load_onnx
 from heldout.errors import Failed, Refused
 from heldout.records import Example, read_card
-from heldout.runs import read_json
+from heldout.runs import read_json, task_options
 from heldout.train.windows import Window, collate
 
 
@@ -39,7 +39,7 @@ def forms(folder: Path, *, bf16: bool) -> list[str]:
 
 def opened(asked: Asked, examples: Sequence[Example], load_task: Any) -> tuple[Side, dict[str, Any]]:
     """The side to measure, and its parameters and bytes."""
-    options = read_json(asked.folder / "options.json")
+    options = task_options(asked.folder)
     card = read_card(asked.folder / "card.json")
     notes = read_json(asked.folder / NOTES) if (asked.folder / NOTES).exists() else {}
     if asked.form == "onnx":

@@ -41,7 +41,6 @@ def predict(
     attention.use(raw)
     batches = by_budget([len(window) for window in windows], token_budget)
     found: list[tuple[int, Any]] = []
-
     # Trained weights may change until the next call, so they are laid out at each.
     half = accelerator.device.type == "cpu" and accelerator.mixed_precision == "bf16" and not accelerator.is_fsdp2
     with linear.laid_out(raw) if half else nullcontext():

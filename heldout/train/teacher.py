@@ -16,7 +16,7 @@ from transformers import AutoConfig
 
 from heldout.errors import Refused
 from heldout.records import Card, Example, Prediction, read_card, read_predictions
-from heldout.runs import read_json, write_json, write_lines
+from heldout.runs import read_json, task_options, write_json, write_lines
 from heldout.train import hidden, store, tapped
 from heldout.train.answers import Answers
 from heldout.train.hidden import Hidden, Shape
@@ -57,7 +57,7 @@ def open_run(folder: Path, task: str) -> Run:
         seeds = sorted(path.parent for path in folder.glob("seed-*/model"))
         instead = str(seeds[0]) if seeds else "a run folder that heldout finetune has finished"
         raise Refused(f"--teacher {folder}: holds no model/; give {instead}")
-    options = read_json(folder / "options.json")
+    options = task_options(folder)
     if options["task"] != task:
         raise Refused(f"--teacher {folder}: has learned {options['task']}, not {task}; give a teacher of {task}")
     return Run(folder, read_card(folder / "card.json"), options, weights_hash(folder / "model"))

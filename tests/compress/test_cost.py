@@ -182,6 +182,10 @@ def test_costs_of_one_run_or_of_no_run_are_refused(sentiment_run, tmp_path, caps
     assert "the product and the reference" in capsys.readouterr().err
     assert main(["cost", str(sentiment_run), str(tmp_path)]) == 2
     assert "holds no model/ or onnx/" in capsys.readouterr().err
+    (tmp_path / "model").mkdir()
+    write_json(tmp_path / "options.json", {"kind": "mlm"})
+    assert main(["cost", str(sentiment_run), str(tmp_path)]) == 2
+    assert "names no task" in capsys.readouterr().err
     write_json(tmp_path / "cost.json", {"systems": 3})
     with pytest.raises(Refused, match="make it again"):
         read_cost(tmp_path / "cost.json")

@@ -1,9 +1,13 @@
 import pytest
 import torch
+from accelerate import Accelerator
 from torch import nn
+from transformers import BertConfig, BertForSequenceClassification
 
 from heldout.train.linear import laid_out
 from heldout.train.precision import resolve
+from heldout.train.predict import predict
+from heldout.train.windows import Window
 
 pytestmark = pytest.mark.skipif(resolve("auto")[0] != "bf16", reason="this CPU multiplies no bf16")
 
@@ -68,3 +72,16 @@ def test_a_linear_that_somebody_else_has_changed_stays_as_it_is():
     with laid_out(model):
         assert not under_autocast(model, torch.randn(2, 24)).any()
     assert "forward" in vars(model.inner[0])
+
+
+@pytest.mark.parametrize("precision", ["bf16", "no"])
+def test_answers_in_bf16_are_given_with_matrices_laid_out_and_no_others(monkeypatch, precision):
+    # A process can choose its precision but once.
+    monkeypatch.setattr(Accelerator, "mixed_precision", property(lambda self: precision))
+    sizes = {"hidden_size": 16, "num_hidden_layers": 1, "num_attention_heads": 2, "intermediate_size": 8}
+    model = BertForSequenceClassification(BertConfig(vocab_size=9, **sizes))
+    seen = []
+    model.classifier.register_forward_pre_hook(lambda module, given: seen.append("forward" in vars(module)))
+    predict(model, [Window(0, {"input_ids": [2, 5, 3]})], Accelerator(cpu=True), pad_id=0)
+    assert seen == [precision == "bf16"]
+    assert "forward" not in vars(model.classifier)
