@@ -56,6 +56,8 @@ def test_a_review_that_holds_a_script_is_shown_and_not_run(open_page):
 def test_the_overview_is_one_screen_of_verdict_and_table(open_page):
     page = open_page(height=800).page
     assert page.locator("#overview .summary tbody tr").count() == 3
+    # The names of the sets are short: what they leave is for the systems.
+    assert page.locator("#overview .summary tbody th").first.bounding_box()["width"] < 150
     for selector in ("h1", ".lead", ".overview", ".summary", ".mark.model", ".words li >> nth=-1"):
         box = page.locator(selector).first.bounding_box()
         assert box["y"] + box["height"] < 800 and box["height"] > 5, selector
