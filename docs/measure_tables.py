@@ -73,7 +73,8 @@ def _sides(sides: dict[str, Any]) -> list[str]:
         low, high = rate["quartiles"]
         cells = [name, side["precision"], f"{rate['median']:,.0f} ({low:,.0f}–{high:,.0f})"]
         cells += [f"{beside['median']:.2f}× ({beside['low']:.2f}–{beside['high']:.2f})" if beside else ""]
-        cells += ["" if peak is None else f"{peak:.0%}"]
+        done = side.get("done", 1)
+        cells += ["" if peak is None else f"{peak:.0%}" if done == 1 else f"{peak:.0%} ({peak * done:.0%} done)"]
         memory = f"{side['peak_memory'] / 1e6:,.0f}"
         cells += [f"{side['agreement']:.1%} of {side['compared']:,}"] if unit == "examples" else []
         rows.append(f"| {' | '.join([*cells, memory])} |")

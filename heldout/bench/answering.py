@@ -43,7 +43,7 @@ Made = tuple[Answer, dict[str, Any], Callable[[Sequence[Example]], list[int]]]
 
 
 def _ours(spec: Mapping[str, Any], run: Path, task: Task, card: Card, options: Mapping[str, Any]) -> Made:
-    from heldout.bench.flops import costs
+    from heldout.bench.flops import costs, done
     from heldout.train.precision import make_accelerator
     from heldout.train.system import load_system
     from heldout.train.untrusted import Source
@@ -51,7 +51,7 @@ def _ours(spec: Mapping[str, Any], run: Path, task: Task, card: Card, options: M
     source = Source(str(run / "model"), bool(options.get("trust_remote_code")))
     system = load_system(task, source, task.head(card), options, make_accelerator(spec["form"]))
     model: Any = system.accelerator.unwrap_model(system.model)
-    facts = {"precision": spec["form"], "costs": asdict(costs(model)), "arguments": {}}
+    facts = {"precision": spec["form"], "costs": asdict(costs(model)), "done": asdict(done(model)), "arguments": {}}
     return _predicting(system), facts, _lengths(task, system.encoding)
 
 

@@ -12,9 +12,13 @@ three times the forward pass: the gradients of inputs and of weights are one mor
 (Megatron-LM, appendix) and Chowdhery et al. 2022 (PaLM, appendix B), without recomputation. Norms, softmax and
 activations are left out: they are no matrix multiplications. Attention is taken as full (a model with local layers
 does less), and as BERT's (DeBERTa's, which also multiplies positions, does more).
+
+These are the model's operations, the same ones for every side of a benchmark, so that a share of the peak is speed in
+another unit. A side that gives the same numbers by fewer of them (heldout/train/first_token.py) also says how many it
+does (``done``).
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, cast
 
@@ -61,6 +65,24 @@ def costs(model: "PreTrainedModel") -> Costs:
             else:
                 each += weights
     return Costs(each, 4 * config.num_hidden_layers * config.hidden_size, once, chosen)
+
+
+def done(model: "PreTrainedModel") -> Costs:
+    """What of ``costs`` is done within first_token.alone: keys and values of the last layer for every token, the rest
+    of it for each row's first."""
+    from heldout.train.first_token import left_out, place_of
+
+    whole, place = costs(model), place_of(model)
+    once = sum(2 * module.weight.numel() for module in left_out(model))
+    pair = 4 * cast(Any, model.config).hidden_size if place and place.asked else 0
+    return Costs(whole.token - once + pair, whole.pair - pair, whole.row + once, whole.choice)
+
+
+def part_done(facts: Mapping[str, Any], lengths: Sequence[int]) -> float:
+    """The share of the model's operations that a side does over rows of these lengths, by what it says of itself."""
+    if "done" not in facts:
+        return 1.0
+    return Costs(**facts["done"]).forward(lengths) / Costs(**facts["costs"]).forward(lengths)
 
 
 def _reads_one_token(model: "PreTrainedModel", name: str) -> bool:

@@ -11,8 +11,8 @@ from pathlib import Path
 from typing import Any
 
 from heldout.bench.figures import beside, spread
-from heldout.bench.flops import Costs
-from heldout.bench.result import Result, mega, share, short
+from heldout.bench.flops import Costs, part_done
+from heldout.bench.result import Result, done_less, mega, share, short
 from heldout.bench.turns import Block, Side, opened, rounds
 from heldout.compress.quantise import How
 from heldout.data.prepare import load
@@ -121,6 +121,7 @@ def _measured(side: Side, found: Sequence[Mapping[str, Block]], reference: Side,
         "agreement": sum(a == b for a, b in pairs) / len(pairs),
         "compared": len(pairs),
         "share_of_peak": spread(flops)["median"] / peak["median"] if peak else None,
+        "done": part_done(side.facts, [length for block in right for length in block["lengths"]]),
         "peak_memory": side.peak_memory(),
         "arguments": side.facts["arguments"],
     }
@@ -143,6 +144,7 @@ def _text(rows: Mapping[str, Any], peaks: Mapping[str, Any], arguments: Mapping[
     lines += ["", f"{arguments['blocks']} rounds of {arguments['examples']} examples, from text to labels; the ratio's"]
     lines[-1] += f" interval is between rounds. {some['compared']} answers compared."
     lines += [f"Peak of matrix multiplication in this run, GFLOP/s: {limits}."]
+    lines += done_less(rows)
     if arguments["long"] != "head" and "pipeline" in rows:
         lines += [f"The run reads the {arguments['long']} of a long text, the pipeline its head: answers may differ."]
     said = {name: row["arguments"] for name, row in rows.items() if row["arguments"]}

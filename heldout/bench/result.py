@@ -121,3 +121,13 @@ def mega(count: float) -> str:
 def share(value: float, digits: int = 0) -> str:
     """A share as a percentage."""
     return f"{100 * value:.{digits}f}%"
+
+
+def done_less(rows: Mapping[str, Mapping[str, Any]]) -> list[str]:
+    """A line on each side that gives the model's numbers by fewer than all its operations, which the shares count."""
+    return [
+        f"{name} does {share(row['done'])} of the model's operations (of the last layer what its head reads), at "
+        f"{share(row['done'] * row['share_of_peak'])} of the peak."
+        for name, row in rows.items()
+        if row["share_of_peak"] is not None and row["done"] < 1
+    ]

@@ -30,6 +30,8 @@ NAME = "heldout"
 AT_A_TIME = 400_000
 #: Softmax takes 4 to 6.5 ns a score in rows of less than 32 (one register of bf16), then 1.5 and soon 0.9.
 NARROWEST = 32
+#: The attribute of a layer's attention whose answer to the first token is the only one that is read (first_token.py).
+FIRST_ALONE = "first_alone"
 
 
 def use(model: nn.Module) -> None:
@@ -53,6 +55,11 @@ def attend(
 
     ``attention_mask`` is bool, (rows, 1, longest or 1, longest), True where a query may look; None for everywhere.
     """
+    if getattr(module, FIRST_ALONE, False):
+        mask = None if attention_mask is None else attention_mask[:, :, :1]
+        first = query[:, :, :1]
+        answer, _ = sdpa_attention_forward(module, first, key, value, mask, dropout=dropout, scaling=scaling, **others)
+        return answer.expand(-1, query.shape[2], -1, -1), None
     # A dropout that rounds to all of them is torch's, as in dropout.py.
     few = round(dropout * STEPS) < STEPS
     if not (few and _ours(query, key, value, attention_mask, getattr(module, "is_causal", False), others)):

@@ -17,7 +17,7 @@ from accelerate import Accelerator
 from torch import Tensor, nn
 
 from heldout.errors import Diverged
-from heldout.train import attention, dropout
+from heldout.train import attention, dropout, first_token
 from heldout.train.optim import set_learning_rate
 from heldout.train.plan import Step
 from heldout.train.sharded import whole
@@ -75,33 +75,40 @@ def train(
     """
     attention.use(model)
     dropout.use(model)
-    for step in steps:
-        started = time.perf_counter()
-        # Dropout is a function of seed, step and process: no generator state to save, resuming draws the same masks.
-        torch.manual_seed(step_seed(recipe.seed, step.number, accelerator.process_index))
-        model.train()
-        set_learning_rate(optimizer, recipe.rate(step.number))
-        try:
-            loss, tokens = _backward(model, step, recipe, accelerator)
-        except torch.OutOfMemoryError:
-            raise Diverged(f"step {step.number}: the device's memory is full; lower --token-budget") from None
-        norm = float(whole(nn.utils.clip_grad_norm_(model.parameters(), recipe.clip)))
-        if not (math.isfinite(loss) and math.isfinite(norm)):
-            raise Diverged(
-                f"step {step.number}: the loss is {loss:.4g} and the gradient's norm {norm:.4g}; "
-                "lower --learning-rate or use --precision fp32"
-            )
-        optimizer.step()
-        optimizer.zero_grad()
-        yield Done(
-            step.number,
-            step.epoch,
-            loss,
-            recipe.rate(step.number),
-            norm,
-            tokens,
-            time.perf_counter() - started,
+    with first_token.alone(accelerator.unwrap_model(model)):
+        for step in steps:
+            yield _taken(model, optimizer, step, recipe, accelerator)
+
+
+def _taken(
+    model: nn.Module, optimizer: torch.optim.Optimizer, step: Step, recipe: Recipe, accelerator: Accelerator
+) -> Done:
+    started = time.perf_counter()
+    # Dropout is a function of seed, step and process: no generator state to save, resuming draws the same masks.
+    torch.manual_seed(step_seed(recipe.seed, step.number, accelerator.process_index))
+    model.train()
+    set_learning_rate(optimizer, recipe.rate(step.number))
+    try:
+        loss, tokens = _backward(model, step, recipe, accelerator)
+    except torch.OutOfMemoryError:
+        raise Diverged(f"step {step.number}: the device's memory is full; lower --token-budget") from None
+    norm = float(whole(nn.utils.clip_grad_norm_(model.parameters(), recipe.clip)))
+    if not (math.isfinite(loss) and math.isfinite(norm)):
+        raise Diverged(
+            f"step {step.number}: the loss is {loss:.4g} and the gradient's norm {norm:.4g}; "
+            "lower --learning-rate or use --precision fp32"
         )
+    optimizer.step()
+    optimizer.zero_grad()
+    return Done(
+        step.number,
+        step.epoch,
+        loss,
+        recipe.rate(step.number),
+        norm,
+        tokens,
+        time.perf_counter() - started,
+    )
 
 
 def step_seed(seed: int, step: int, process: int) -> int:

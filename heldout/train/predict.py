@@ -10,7 +10,7 @@ from accelerate.utils import gather_object
 from torch import Tensor, nn
 
 from heldout.errors import Failed
-from heldout.train import attention, linear
+from heldout.train import attention, first_token, linear
 from heldout.train.sharded import answering, share
 from heldout.train.windows import Window, by_budget, collate
 
@@ -43,7 +43,7 @@ def predict(
     found: list[tuple[int, Any]] = []
     # Trained weights may change until the next call, so they are laid out at each.
     half = accelerator.device.type == "cpu" and accelerator.mixed_precision == "bf16" and not accelerator.is_fsdp2
-    with linear.laid_out(raw) if half else nullcontext():
+    with first_token.alone(raw), linear.laid_out(raw) if half else nullcontext():
         for rows, counts in share(batches, accelerator):
             batch = collate([windows[row] for row in rows], pad_id, pad_type=pad_type, pad_to=pad_to)
             with answering(accelerator):

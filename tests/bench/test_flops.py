@@ -1,5 +1,7 @@
 """Counted operations against torch's own counter, which watches every multiplication."""
 
+from dataclasses import asdict
+
 import pytest
 import torch
 from torch.utils.flop_counter import FlopCounterMode
@@ -9,8 +11,11 @@ from transformers import (
     AutoModelForSequenceClassification,
     AutoModelForTokenClassification,
 )
+from transformers.models.bert.modeling_bert import eager_attention_forward
 
-from heldout.bench.flops import TRAINING, costs
+from heldout.bench.flops import TRAINING, costs, done, part_done
+from heldout.train import attention
+from heldout.train.first_token import alone
 
 HEADS = (AutoModelForSequenceClassification, AutoModelForTokenClassification, AutoModelForQuestionAnswering)
 
@@ -33,6 +38,22 @@ def test_a_forward_pass_takes_as_many_operations_as_torch_counts(tiny_model, hea
     model = head.from_pretrained(tiny_model, attn_implementation="eager").eval()
     lengths = [3, 17, 64]
     assert costs(model).forward(lengths) == counted(model, lengths)
+
+
+def test_what_is_done_is_less_where_the_last_layer_is_for_the_first_token_alone(tiny_model, monkeypatch):
+    model = AutoModelForSequenceClassification.from_pretrained(tiny_model).eval()
+    attention.use(model)
+    # Torch's counter knows bmm, and no scaled_dot_product_attention of a CPU.
+    monkeypatch.setattr(attention, "sdpa_attention_forward", eager_attention_forward)
+    lengths = [3, 17, 64]
+    with alone(model):
+        found = counted(model, lengths)
+    assert done(model).forward(lengths) == found < 0.9 * costs(model).forward(lengths)
+    facts = {"costs": asdict(costs(model)), "done": asdict(done(model))}
+    assert part_done(facts, lengths) == pytest.approx(found / costs(model).forward(lengths))
+    assert part_done({"costs": facts["costs"]}, lengths) == part_done({}, lengths) == 1
+    other = AutoModelForTokenClassification.from_pretrained(tiny_model).eval()
+    assert done(other) == costs(other)
 
 
 def test_a_language_model_is_asked_at_some_positions_only(tiny_model):

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from heldout.bench.child import Channel, since, timed
-from heldout.bench.flops import costs
+from heldout.bench.flops import costs, done
 from heldout.bench.training.taken import Row, Taken
 from heldout.bench.training.work import Work, leave
 from heldout.train.finetune import Job, Ready, ready
@@ -25,8 +25,9 @@ def work(spec: Mapping[str, Any], channel: Channel) -> None:
     made = ready(_job(mine), accelerator)
     model: Any = accelerator.unwrap_model(made.system.model)
     steps = train(made.system.model, made.optimizer, made.plan, made.recipe, accelerator)
-    said = {"precision": precision, "costs": asdict(costs(model)), "arguments": _arguments(mine)}
-    channel.say(said | {"parameters": model.num_parameters(), "steps": len(made.plan)})
+    said: dict[str, Any] = {"precision": precision, "costs": asdict(costs(model)), "done": asdict(done(model))}
+    said |= {"arguments": _arguments(mine), "parameters": model.num_parameters(), "steps": len(made.plan)}
+    channel.say(said)
     if mine.out is None:
         _blocks(mine, made, steps, channel)
     elif channel.asked():

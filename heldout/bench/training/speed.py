@@ -6,8 +6,8 @@ from pathlib import Path
 from typing import Any
 
 from heldout.bench.figures import beside, spread
-from heldout.bench.flops import TRAINING, Costs
-from heldout.bench.result import Result, mega, share
+from heldout.bench.flops import TRAINING, Costs, part_done
+from heldout.bench.result import Result, done_less, mega, share
 from heldout.bench.turns import Block, Side, opened, rounds
 from heldout.errors import Failed
 from heldout.eval.columns import aligned
@@ -74,6 +74,7 @@ def _measured(side: Side, blocks: Sequence[Block], peaks: Mapping[str, Any]) -> 
         "tokens_a_second": spread([block["tokens"] / block["seconds"] for block in blocks]),
         "flops_a_second": spread(flops),
         "share_of_peak": spread(flops)["median"] / peak,
+        "done": part_done(side.facts, [length for block in blocks for length in block["lengths"]]),
         "peak_memory": side.peak_memory(),
         "seconds": sum(block["seconds"] for block in blocks),
         "steps": sum(block["steps"] for block in blocks),
@@ -106,6 +107,7 @@ def _text(
         f"{some['steps']} steps of {arguments['batch_size']} rows of each side, in blocks of {steps} that take turns, "
         f"of {arguments.get('rows', 0):,} rows."
     ]
+    lines += done_less(rows)
     if beside:
         lines += [
             f"Ours is the median of the ratios of {beside['rounds']} rounds, then the interval that holds that median "
