@@ -16,7 +16,10 @@ from heldout.pretrain.scoring import FloatArray, Scored
 from heldout.pretrain.store import Corpus
 
 #: Tokens that are counted at a time.
-CHUNK = 1 << 24
+CHUNK = 1 << 21
+
+#: Pairs, sorted, and how often each was seen.
+Run = tuple[IntArray, IntArray]
 
 
 @dataclass(frozen=True)
@@ -38,16 +41,23 @@ def count(corpus: Corpus, documents: IntArray, *, size: int, before: int, after:
     """Count the tokens and neighbours of these documents, whose first token has ``before`` on its left.
 
     ``after`` is counted as each document's last token where it is something to predict (causal models).
-    Memory: 16 bytes for each distinct pair.
+    Memory: some 30 bytes for each distinct pair while they are put together, 8 then (vocabularies of less than 2¹⁶).
     """
+    limits = (size * size, int(corpus.bounds[-1]) + len(corpus))
+    code, time = (np.uint32 if limit < 1 << 32 else np.int64 for limit in limits)
     tokens: IntArray = np.zeros(size, dtype=np.int64)
-    pairs: IntArray = np.zeros(0, dtype=np.int64)
-    times: IntArray = np.zeros(0, dtype=np.int64)
+    runs: list[Run] = []
     for some in _chunks(corpus, documents):
         for left, right in _neighbours(corpus, some, before, after):
             tokens += np.bincount(right, minlength=size)
-            pairs, times = _added(pairs, times, left * size + right)
-    return Counts(tokens, pairs, times)
+            codes, times = np.unique(left * size + right, return_counts=True)
+            runs.append((codes.astype(code), times.astype(time)))
+            # Each run is at least twice as long as the next, so that no pair is moved more than a few times.
+            while len(runs) > 1 and len(runs[-2][0]) < 2 * len(runs[-1][0]):
+                runs.append(_merged(runs.pop(), runs.pop()))
+    while len(runs) > 1:
+        runs.append(_merged(runs.pop(), runs.pop()))
+    return Counts(tokens, *runs[0])
 
 
 def _chunks(corpus: Corpus, documents: IntArray) -> Sequence[IntArray]:
@@ -72,10 +82,14 @@ def _neighbours(corpus: Corpus, documents: IntArray, before: int, after: int | N
     return found
 
 
-def _added(pairs: IntArray, times: IntArray, more: IntArray) -> tuple[IntArray, IntArray]:
-    codes, counts = np.unique(more, return_counts=True)
-    merged, place = np.unique(np.concatenate([pairs, codes]), return_inverse=True)
-    return merged, np.bincount(place, np.concatenate([times, counts])).astype(np.int64)
+def _merged(one: Run, other: Run) -> Run:
+    codes, times = (np.concatenate(both) for both in zip(one, other, strict=True))
+    # Two sorted runs: a stable sort merges them.
+    order = np.argsort(codes, kind="stable")
+    codes, times = codes[order], times[order]
+    del order
+    first = np.flatnonzero(np.append(True, codes[1:] != codes[:-1]))
+    return codes[first], np.add.reduceat(times, first, dtype=times.dtype)
 
 
 def unigram(counts: Counts, targets: Sequence[Target]) -> Scored:
@@ -91,29 +105,31 @@ def bigram(counts: Counts, targets: Sequence[Target]) -> Scored:
     right, row = _flat(targets)
     left = np.array([token for target in targets for token in target.left], dtype=np.int64)
     size, single = len(counts.tokens), counts.unigram
-    contexts, followers = np.divmod(counts.pairs, size)
-    seen = np.bincount(contexts, counts.times, size)
-    kinds = np.bincount(contexts, minlength=size)
+    starts = np.searchsorted(counts.pairs, (np.arange(size + 1) * size).astype(counts.pairs.dtype))
+    kinds = np.diff(starts)
     # A context that was never seen has no followers: 1 leaves all to the unigram.
     weight = np.where(kinds, kinds, 1)
-    place = np.minimum(np.searchsorted(counts.pairs, left * size + right), len(counts.pairs) - 1)
-    times = np.where(counts.pairs[place] == left * size + right, counts.times[place], 0)
+    seen, best = np.zeros(size), np.full(size, int(single.argmax()))
+    for some in np.split(np.arange(size), np.flatnonzero(np.diff(starts[:-1] // CHUNK)) + 1):
+        pairs = slice(starts[some[0]], starts[some[-1] + 1])
+        contexts = np.repeat(some, kinds[some])
+        times, followers = counts.times[pairs], counts.pairs[pairs] - contexts * size
+        seen += np.bincount(contexts, times, size)
+        _best(best, contexts, followers, times + weight[contexts] * single[followers], weight * single.max())
+    code = (left * size + right).astype(counts.pairs.dtype)
+    place = np.minimum(np.searchsorted(counts.pairs, code), len(counts.pairs) - 1)
+    times = np.where(counts.pairs[place] == code, counts.times[place], 0)
     probability = (times + weight[left] * single[right]) / (seen[left] + weight[left])
-    best = _best(contexts, followers, counts.times + weight[contexts] * single[followers], weight, single)
     return _scored(-np.log(probability), best[left] == right, row, len(targets))
 
 
-def _best(
-    contexts: IntArray, followers: IntArray, scores: FloatArray, weight: IntArray, single: FloatArray
-) -> IntArray:
-    """The most likely token after each token, (V,): of those seen there, or the most frequent one of all."""
-    best = np.full(len(single), int(single.argmax()))
-    top = weight * single.max()
+def _best(best: IntArray, contexts: IntArray, followers: IntArray, scores: FloatArray, least: FloatArray) -> None:
+    """Write the most likely token after each of these contexts into ``best`` (V,), which holds the most frequent one
+    of all: that scores ``least`` (V,)."""
     # In ascending order of score the last one written stays.
     order = np.argsort(scores, kind="stable")
-    order = order[scores[order] > top[contexts[order]]]
+    order = order[scores[order] > least[contexts[order]]]
     best[contexts[order]] = followers[order]
-    return best
 
 
 def _flat(targets: Sequence[Target]) -> tuple[IntArray, IntArray]:

@@ -30,7 +30,7 @@ from heldout.train.engine import finish_tracking, start
 from heldout.train.loop import Recipe
 from heldout.train.models import load_model, max_positions
 from heldout.train.optim import linear_schedule, make_optimizer
-from heldout.train.plan import Step, plan_hash
+from heldout.train.plan import Plan, plan_hash
 from heldout.train.progress import progress, say
 from heldout.train.session import Selection, Session, evaluation_steps, run
 from heldout.train.sharded import prepared, replica, weights
@@ -141,7 +141,7 @@ class Ready:
 
     model: nn.Module
     optimizer: Any
-    plan: tuple[Step, ...]
+    plan: Plan
     recipe: Recipe
 
 
@@ -215,10 +215,9 @@ def _beside_teacher(job: Job, material: Material, raw: PreTrainedModel, accelera
     return Taught(raw, taught, pad)
 
 
-def _hash(material: Material, plan: tuple[Step, ...]) -> str:
+def _hash(material: Material, plan: Plan) -> str:
     """The plan's hash: of the corpus and tokenizer (by the cache's key) and of every step's rows."""
-    rows = sum(map(len, material.phases))
-    return plan_hash(plan, [f"{material.corpus.key[:16]} {row}" for row in range(rows)])
+    return plan_hash(plan, lambda row: f"{material.corpus.key[:16]} {row}")
 
 
 def _judged(scored: Scored, material: Material) -> str:

@@ -7,7 +7,7 @@ import numpy as np
 
 from heldout.errors import Refused
 from heldout.pretrain.masking import IntArray
-from heldout.pretrain.store import Corpus
+from heldout.pretrain.store import Corpus, small
 
 #: A domain of at least this many documents gives two to dev and two to test, however small the share.
 ENOUGH = 20
@@ -19,14 +19,15 @@ def split(corpus: Corpus, share: float, seed: int) -> Mapping[str, IntArray]:
     Half of ``share`` goes to dev, half to test. The draw looks at a document's text and the seed alone, so that a
     corpus that grows keeps its held-out documents nearly all. Refused where nothing is held out.
     """
-    drawn = np.array([_draw(int(digest), seed) for digest in corpus.digests], dtype=np.uint64)
+    drawn = np.fromiter((_draw(int(digest), seed) for digest in corpus.digests), np.uint64, len(corpus))
     role = np.zeros(len(corpus), dtype=np.int8)
     for domain in range(len(corpus.domains)):
         members = np.flatnonzero(corpus.domain == domain)
         each = max(round(len(members) * share / 2), 2 if len(members) >= ENOUGH else 0)
         ordered = members[np.argsort(drawn[members], kind="stable")]
         role[ordered[:each]], role[ordered[each : 2 * each]] = 1, 2
-    parts = {name: np.flatnonzero(role == number) for number, name in enumerate(("train", "dev", "test"))}
+    names = ("train", "dev", "test")
+    parts = {name: small(np.flatnonzero(role == number)) for number, name in enumerate(names)}
     for name, documents in parts.items():
         if not len(documents):
             raise Refused(

@@ -145,6 +145,12 @@ def _build(
     (folder / "meta.json").write_text(json.dumps(meta, indent=2) + "\n", encoding="utf-8")
 
 
+def small(values: IntArray) -> IntArray:
+    """The same numbers, none negative, in the smallest type that holds them: a number of a document takes 4 bytes."""
+    found: IntArray = values.astype(np.min_scalar_type(int(values.max(initial=0))))
+    return found
+
+
 class Seen:
     """Which digests have come before: 8 bytes each, in sorted arrays, each at least twice as long as the next.
 

@@ -20,7 +20,7 @@ from heldout.train.engine import LoopOptions, check, finish_tracking, start
 from heldout.train.loop import Done, Loss, Recipe
 from heldout.train.models import freeze_body, label_names, load_model, load_tokenizer, max_positions
 from heldout.train.optim import linear_schedule, make_optimizer
-from heldout.train.plan import Step, make_plan, plan_hash
+from heldout.train.plan import Plan, make_plan, plan_hash
 from heldout.train.progress import progress, say
 from heldout.train.session import Selection, Session, evaluation_steps, run
 from heldout.train.sharded import prepared
@@ -140,7 +140,7 @@ class Ready:
     system: System
     setup: Setup
     optimizer: Any
-    plan: tuple[Step, ...]
+    plan: Plan
     plan_hash: str
     recipe: Recipe
 
@@ -222,7 +222,7 @@ def _untrained(job: Job) -> tuple[PreTrainedModel, Encoding]:
     return model, encoding_of(tokenizer, label_names(model), vars(options))
 
 
-def _plan(job: Job, encoded: Encoded) -> tuple[tuple[Step, ...], str]:
+def _plan(job: Job, encoded: Encoded) -> tuple[Plan, str]:
     plan = make_plan(
         encoded.lengths(),
         batch_size=job.options.batch_size,
@@ -230,7 +230,7 @@ def _plan(job: Job, encoded: Encoded) -> tuple[tuple[Step, ...], str]:
         seed=job.seed,
         max_steps=job.options.max_steps,
     )
-    return plan, plan_hash(plan, ids_of(job.train))
+    return plan, plan_hash(plan, ids_of(job.train).__getitem__)
 
 
 def _recipe(job: Job, setup: Setup, steps: int) -> Recipe:

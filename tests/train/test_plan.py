@@ -1,11 +1,12 @@
 import subprocess
 import sys
 
+import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from heldout.train.plan import make_plan, plan_hash
+from heldout.train.plan import joined, make_plan, plan_hash
 
 
 @given(
@@ -54,7 +55,7 @@ def test_the_short_step_is_drawn_without_regard_to_length():
 def test_the_plan_is_the_same_in_another_process_with_another_hash_seed():
     code = (
         "from heldout.train.plan import *; "
-        "print(plan_hash(make_plan([5, 9, 2, 7, 7], batch_size=2, epochs=2, seed=4), 'abcde'))"
+        "print(plan_hash(make_plan([5, 9, 2, 7, 7], batch_size=2, epochs=2, seed=4), 'abcde'.__getitem__))"
     )
     hashes = {
         subprocess.run(
@@ -63,12 +64,42 @@ def test_the_plan_is_the_same_in_another_process_with_another_hash_seed():
         for seed in ("0", "1")
     }
     assert len(hashes) == 1
-    assert hashes.pop().strip() == plan_hash(make_plan([5, 9, 2, 7, 7], batch_size=2, epochs=2, seed=4), "abcde")
+    assert hashes.pop().strip() == plan_hash(
+        make_plan([5, 9, 2, 7, 7], batch_size=2, epochs=2, seed=4), "abcde".__getitem__
+    )
 
 
 def test_another_seed_or_epoch_or_id_is_another_plan():
     lengths, ids = [4] * 30, [f"e{row}" for row in range(30)]
     one = make_plan(lengths, batch_size=4, epochs=2, seed=1)
-    assert plan_hash(one, ids) != plan_hash(make_plan(lengths, batch_size=4, epochs=2, seed=2), ids)
-    assert plan_hash(one, ids) != plan_hash(one, [*ids[:-1], "other"])
+    name, other = ids.__getitem__, [*ids[:-1], "other"].__getitem__
+    assert plan_hash(one, name) != plan_hash(make_plan(lengths, batch_size=4, epochs=2, seed=2), name)
+    assert plan_hash(one, name) != plan_hash(one, other)
     assert [s.rows for s in one if s.epoch == 0] != [s.rows for s in one if s.epoch == 1]
+
+
+def test_a_plan_is_what_it_was_so_that_older_runs_go_on():
+    # Made by heldout at e46c650, whose plans were lists of Python's own.
+    lengths = [row * 7919 % 300 + 1 for row in range(4003)]
+    plan = make_plan(lengths, batch_size=16, epochs=2, seed=7)
+    assert plan_hash(plan, str).startswith("9b9ec713571a0b02")
+
+
+@given(st.integers(0, 90), st.integers(0, 90), st.integers(0, 8))
+def test_a_slice_of_a_plan_is_that_of_the_list_of_its_steps(start, stop, by):
+    plan = make_plan(list(range(1, 80)), batch_size=4, epochs=3, seed=by)
+    steps = list(plan)
+    assert list(plan[start:stop]) == steps[start:stop] and len(plan[start:]) == len(steps[start:])
+    assert list(plan[:-1][start:][:stop]) == steps[:-1][start:][:stop]
+    assert plan[-1] == steps[-1] and plan[start : start + 1] == plan[start:][:1]
+    with pytest.raises(IndexError):
+        plan[len(plan)]
+
+
+def test_a_row_of_a_plan_takes_four_bytes():
+    plan = make_plan(np.full(70_000, 9), batch_size=16, epochs=2, seed=1)
+    both = joined([(plan, 0), (plan, 70_000)])
+    assert plan.rows.nbytes == 4 * 140_000 and both.rows.nbytes == 4 * 280_000
+    assert both.begins.nbytes + both.epochs.nbytes == 16 * len(both) + 8
+    assert [step.number for step in both[4375:4377]] == [4375, 4376]
+    assert both[8750].rows == tuple(row + 70_000 for row in plan[0].rows) and both[8750].epoch == 2
