@@ -6,6 +6,7 @@
     heldout bench pretrain --corpus unsup.jsonl.gz --tokenizer tok --preset small --length 128
     heldout bench tokenize --corpus unsup.jsonl.gz         heldout bench score --rows 1000000 --replicates 1000
     heldout bench report --model runs/imdb                 heldout bench start --task sentiment --train … --model …
+    heldout bench profile --model runs/imdb --data imdb/test.jsonl.gz --examples 512
 
 train     our loop and transformers' Trainer (as its examples run it, and tuned) with the same model, rows, batch size,
           steps and seed. Speed: blocks of steps take turns, each side in a process of its own, with plain matrix
@@ -16,6 +17,7 @@ pretrain  masked tokens over packed rows: padding, tokens a second, share of the
 tokenize  training and encoding beside the tokenizers library as its own pages use it: bytes a second, equal ids
 score     heldout score on made-up predictions; report: seconds and bytes of a run's page
 start     heldout --help over bare python; finetune up to its first step, its tokens cached
+profile   where the time goes, by kind of operation: of a run's answers (--data), or of steps of a training
 
 --json FILE writes everything with machine, versions and command; --keep FILE puts it among those kept there; --against
 FILE prints each figure over the one kept there (a regression check). OMP_NUM_THREADS sets the threads of all sides.
@@ -41,7 +43,7 @@ from heldout.train.engine import check
 from heldout.train.finetune import ReadOptions
 from heldout.train.progress import say
 
-Action = Literal["train", "predict", "pretrain", "tokenize", "score", "report", "start"]
+Action = Literal["train", "predict", "pretrain", "tokenize", "score", "report", "start", "profile"]
 
 
 @dataclass(frozen=True)
@@ -49,14 +51,14 @@ class Options(PrepareOptions, ReadOptions):
     """What ``heldout bench`` takes."""
 
     action: Action = positional(f"what to measure: {', '.join(get_args(Action))}", metavar="ACTION")
-    task: str = option("", f"train: {', '.join(task_names())}")
-    train: tuple[str, ...] = option((), "train: the labelled examples; again for more", metavar="SOURCE")
+    task: str = option("", f"train, profile: {', '.join(task_names())}")
+    train: tuple[str, ...] = option((), "train, profile: the labelled examples; again for more", metavar="SOURCE")
     dev: str | None = option(None, "train: what quality is measured on; carved from train where not given")
-    model: str = option("", "train: the encoder, a folder or a hub id; predict, report: the run folder")
-    data: str = option("", "predict: the texts to answer", metavar="SOURCE")
+    model: str = option("", "train: the encoder, a folder or a hub id; predict, profile, report: the run folder")
+    data: str = option("", "predict, profile: the texts to answer", metavar="SOURCE")
     onnx: tuple[str, ...] = option((), "predict: a product of heldout compress; again for more", metavar="RUN")
     export: bool = option(True, "predict: where no --onnx is given, export to ONNX in fp32 and int8 for this run")
-    examples: int = option(128, "predict: examples of a block")
+    examples: int = option(128, "predict, profile: examples of a block")
     pipeline_batch: int = option(32, "predict: batch size of transformers' pipeline")
     corpus: tuple[str, ...] = option((), "pretrain, tokenize: plain text; again for more", metavar="SOURCE")
     documents: tuple[str, ...] = option(
@@ -72,7 +74,7 @@ class Options(PrepareOptions, ReadOptions):
     words: int = option(230, "score: words of a text, about")
     peer: tuple[str, ...] = option((), "train: trainer or trainer-tuned; again for more (default: both)")
     part: Literal["both", "speed", "quality"] = option("both", "train: what to measure")
-    steps: int = option(4, "train: optimizer steps of a block")
+    steps: int = option(4, "train: optimizer steps of a block; profile: how many are profiled")
     blocks: int = option(6, "blocks of each side; fewer than 6 give no 95% interval")
     seeds: str = option("1,2,3", "train: seeds of the quality part", metavar="1,2,3")
     seed: int = option(1, "draws samples and dev, and the speed part's order and head")
@@ -130,6 +132,10 @@ def _measured(options: Options) -> Sequence[Result]:
 
             _needs(options, "corpus")
             return bench_tokenize(options, say=say)
+        case "profile":
+            from heldout.bench.profiling import bench_profile
+
+            return bench_profile(options, say=say)
     from heldout.bench.commands import bench_report, bench_score, bench_start
 
     if options.action == "report":

@@ -16,14 +16,21 @@ def work(spec: Mapping[str, Any], channel: Channel) -> None:
     """Blocks of multiplications; a block answers {"flops_a_second"}, the best over the sizes."""
     import torch
 
-    dtype = {"fp32": torch.float32, "bf16": torch.bfloat16}[spec["precision"]]
+    channel.say({"precision": spec["precision"], "threads": torch.get_num_threads()})
+    while channel.asked():
+        channel.say({"flops_a_second": peak(spec["precision"])})
+
+
+def peak(precision: str) -> float:
+    """FLOPs a second of multiplying square matrices of "fp32" or "bf16", the best over SIZES."""
+    import torch
+
+    dtype = {"fp32": torch.float32, "bf16": torch.bfloat16}[precision]
     device = "cuda" if torch.cuda.is_available() else "cpu"
     pairs = [[torch.randn(size, size, device=device).to(dtype) for _ in range(2)] for size in SIZES]
     for first, second in pairs:
         first @ second
-    channel.say({"precision": spec["precision"], "threads": torch.get_num_threads()})
-    while channel.asked():
-        channel.say({"flops_a_second": max(_rate(first, second) for first, second in pairs)})
+    return max(_rate(first, second) for first, second in pairs)
 
 
 def _rate(first: Any, second: Any) -> float:

@@ -22,7 +22,7 @@ def work(spec: Mapping[str, Any], channel: Channel) -> None:
     mine = Work.of(spec)
     precision, _ = resolve(mine.options.precision)
     accelerator = make_accelerator(precision)
-    made = ready(_job(mine), accelerator)
+    made = ready(job_of(mine), accelerator)
     model: Any = accelerator.unwrap_model(made.system.model)
     steps = train(made.system.model, made.optimizer, made.plan, made.recipe, accelerator)
     said: dict[str, Any] = {"precision": precision, "costs": asdict(costs(model)), "done": asdict(done(model))}
@@ -34,7 +34,8 @@ def work(spec: Mapping[str, Any], channel: Channel) -> None:
         _whole(mine, made, steps, channel)
 
 
-def _job(mine: Work) -> Job:
+def job_of(mine: Work) -> Job:
+    """The fine-tuning that this work asks for."""
     # The folder is for checkpoints and the ledger, which are not written here.
     return Job(
         folder=Path(),
