@@ -20,8 +20,9 @@ from heldout.options import to_json
 from heldout.records import content_hash
 from heldout.runs import atomic, read_json, write_json
 from heldout.scripts._fit import fit, without_tests
-from heldout.train.finetune import FitOptions, Job, untaught
+from heldout.train.finetune import Job, untaught
 from heldout.train.models import load_model, load_tokenizer
+from heldout.train.options import FitOptions
 from heldout.train.progress import say
 from heldout.train.untrusted import Source
 

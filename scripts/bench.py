@@ -29,18 +29,16 @@ from pathlib import Path
 from typing import Literal, get_args
 
 from heldout.bench.result import Result, against, keep, read, where
-from heldout.bench.training.bench import bench_train
 from heldout.data import task_names
 from heldout.data.corpus import CUTS
 from heldout.data.prepare import PrepareOptions
 from heldout.errors import Refused
 from heldout.eval.statistics import REPLICATES
 from heldout.options import flag, option, positional
-from heldout.pretrain.presets import Preset
+from heldout.pretrain.options import Preset
 from heldout.runs import write_json
 from heldout.tokenizer.parts import Kind
-from heldout.train.engine import check
-from heldout.train.finetune import ReadOptions
+from heldout.train.options import ReadOptions, check
 from heldout.train.progress import say
 
 Action = Literal["train", "predict", "pretrain", "tokenize", "score", "report", "start", "profile"]
@@ -144,6 +142,8 @@ def _measured(options: Options) -> Sequence[Result]:
 
 
 def _train(options: Options) -> Sequence[Result]:
+    from heldout.bench.training.bench import bench_train
+
     _needs(options, "task", "train", "model")
     parts = ("speed", "quality") if options.part == "both" else (options.part,)
     seeds = whole_numbers(options.seeds)

@@ -12,13 +12,13 @@ smallest weights to 0, which by itself does neither. --retrain trains on, on the
 What it cost is measured by: heldout cost RUN2 RUN
 """
 
+from __future__ import annotations
+
 import json
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
-from heldout.compress.exported import CALIBRATED, Int8, export, export_int8, rows_of
-from heldout.compress.product import Origin, begin, counted, open_origin, predict_all
 from heldout.compress.quantise import How
 from heldout.errors import Refused
 from heldout.eval.card import write_card
@@ -28,9 +28,11 @@ from heldout.eval.summary import summary
 from heldout.ledger import read_ledger
 from heldout.options import REQUIRED, option, positional, to_json
 from heldout.runs import atomic, read_json, refuse_taken, writing
-from heldout.scripts._shrink import shrink
 from heldout.tasks import load_task
 from heldout.train.progress import say
+
+if TYPE_CHECKING:
+    from heldout.compress.product import Origin
 
 #: The products, by their flags: a call makes one of them. The last three may go together.
 EXPORTS, SHRINKS = ("onnx", "int8"), ("structured", "drop_layers", "prune")
@@ -87,6 +89,9 @@ class Options:
 
 def run(options: Options) -> int:
     """Make the product, answer every gold set with it, score; print what came out."""
+    from heldout.compress.product import open_origin
+    from heldout.scripts._shrink import shrink
+
     out = Path(options.out)
     refuse_taken(out)
     origin = open_origin(Path(options.folder), load_task)
@@ -103,6 +108,9 @@ def run(options: Options) -> int:
 
 def _export(origin: Origin, options: Options, out: Path) -> None:
     """Write onnx/, then everything that a run has beside it."""
+    from heldout.compress.exported import CALIBRATED, Int8, export, export_int8, rows_of
+    from heldout.compress.product import begin, counted, predict_all
+
     system = origin.system()
     rows = rows_of(origin, system, options.check, say)
     said: dict[str, Any] = {}

@@ -9,16 +9,15 @@ up; peak memory is that of a process of its own. OMP_NUM_THREADS sets the thread
 agreement, churn, KL and calibration come from the runs' predictions on the sets that both have.
 """
 
+from __future__ import annotations
+
 import json
 import os
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from heldout.compress.measure import measured
-from heldout.compress.product import NOTES
-from heldout.compress.sides import Asked, forms, opened, peak_memory
 from heldout.data.splits import limited
 from heldout.errors import Refused
 from heldout.eval.report.wording import percent
@@ -30,6 +29,9 @@ from heldout.records import Example, read_card, read_gold
 from heldout.runs import environment, holding, read_json, task_options, write_json
 from heldout.tasks import load_task
 from heldout.train.progress import say
+
+if TYPE_CHECKING:
+    from heldout.compress.sides import Asked
 
 #: The file that a run keeps its costs in.
 COST = "cost.json"
@@ -82,6 +84,8 @@ def run(options: Options) -> int:
 
 
 def _asked(folders: Sequence[Path], *, bf16: bool) -> list[Asked]:
+    from heldout.compress.sides import Asked, forms
+
     names = [folder.resolve().name for folder in folders]
     if len(set(names)) < len(names):
         names = [str(folder) for folder in folders]
@@ -104,6 +108,10 @@ def _measured(
     asked: Sequence[Asked], data: Path, examples: Sequence[Example], options: Options
 ) -> list[dict[str, Any]]:
     """Every system's row: name, folder, what it was made by, sizes, memory, latency, throughput."""
+    from heldout.compress.measure import measured
+    from heldout.compress.product import NOTES
+    from heldout.compress.sides import opened, peak_memory
+
     sides, rows = [], []
     for one in asked:
         say(f"loading {one.name}")

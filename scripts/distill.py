@@ -12,12 +12,14 @@ needs no labels: rows of --train that have none are then used too (give --dev). 
 RUN/sweep/ and chooses on dev. A killed run continues with the same command and --resume.
 """
 
+from __future__ import annotations
+
 import dataclasses
 import json
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from heldout.data import task_names
 from heldout.data.prepare import Prepared, PrepareOptions, parse_tests, prepare
@@ -26,20 +28,21 @@ from heldout.eval import metrics
 from heldout.eval.summary import summary
 from heldout.ledger import read_ledger, write_ledger
 from heldout.options import REQUIRED, option, positional, to_json
-from heldout.pretrain.presets import Preset
+from heldout.pretrain.options import Preset
 from heldout.records import Example, Prediction, read_card
 from heldout.runs import read_json, refuse_taken, write_json
-from heldout.scripts._fit import fit, without_tests
 from heldout.scripts._long import held, resume_hint, same_options, stoppable
-from heldout.scripts._taught import NOTES, Work, hear, students, with_teacher
 from heldout.tasks import load_task
-from heldout.train.distil import Distillation, Mix, Teacher
 from heldout.train.distil_options import DistilOptions, grid, named
-from heldout.train.finetune import FitOptions, Job, ReadOptions, Setup, untaught
-from heldout.train.precision import make_accelerator, resolve
+from heldout.train.options import FitOptions, ReadOptions
 from heldout.train.processes import is_main_process
 from heldout.train.progress import say
-from heldout.train.teacher import Run, check_card, open_run
+
+if TYPE_CHECKING:
+    from heldout.scripts._taught import Work
+    from heldout.train.distil import Distillation, Teacher
+    from heldout.train.finetune import Setup
+    from heldout.train.teacher import Run
 
 
 @dataclass(frozen=True)
@@ -73,6 +76,10 @@ class One:
 
 def run(options: Options) -> int:
     """Prepare the splits and the student, hear the teacher, train, then the controls; print what came out."""
+    from heldout.scripts._taught import NOTES, Work, hear, students
+    from heldout.train.precision import make_accelerator, resolve
+    from heldout.train.teacher import open_run
+
     out = Path(options.out)
     if is_main_process():
         same_options(out, options) if options.resume else refuse_taken(out)
@@ -102,6 +109,9 @@ def run(options: Options) -> int:
 
 def _prepare(options: Options, taught: Run | None, all_options: Sequence[Options]) -> Prepared:
     """The splits; rows without a label are kept where nothing learns from labels."""
+    from heldout.scripts._taught import with_teacher
+    from heldout.train.teacher import check_card
+
     card = taught.card if taught else read_card(Path(options.teacher_card)) if options.teacher_card else None
     unlabelled = card is not None and all(each.alpha == 0 for each in all_options)
     prepared = prepare(
@@ -122,6 +132,8 @@ def _prepare(options: Options, taught: Run | None, all_options: Sequence[Options
 
 def _runs(work: Work, teacher: Teacher, models: dict[str, str], options: Options) -> list[One]:
     """The student, then its controls."""
+    from heldout.train.finetune import untaught
+
     taught, controls = _distillation(work, teacher, options), work.out / "controls"
     train = work.prepared.splits["train"].examples
     runs = [One(work.out, models["student"], taught, train, {})]
@@ -145,6 +157,8 @@ def _runs(work: Work, teacher: Teacher, models: dict[str, str], options: Options
 
 
 def _distillation(work: Work, teacher: Teacher, options: Options) -> Distillation:
+    from heldout.train.distil import Distillation, Mix
+
     mix = Mix(options.alpha, options.temperature, options.hidden, options.hidden_weight)
     return Distillation(work.task, work.prepared.card.kind, mix, teacher, options.seed)
 
@@ -171,6 +185,9 @@ def _train(work: Work, runs: Sequence[One], *, prepared: Prepared | None = None)
 
 
 def _fit(work: Work, one: One, prepared: Prepared) -> None:
+    from heldout.scripts._fit import fit
+    from heldout.train.finetune import Job
+
     options, splits = work.options, prepared.splits
     read = {field.name: getattr(options, field.name) for field in dataclasses.fields(ReadOptions)}
     job = Job(
@@ -194,6 +211,8 @@ def _chosen(
     work: Work, teacher: Teacher, models: dict[str, str], points: Sequence[tuple[dict[str, Any], Options]]
 ) -> Options:
     """Train every point of the grid on train, and take the one that is best on dev, of equals the first."""
+    from heldout.scripts._fit import without_tests
+
     main, prepared = metrics.find(work.prepared.card.metrics[0]), without_tests(work.prepared)
     train, folder = work.prepared.splits["train"].examples, work.out / "sweep"
     runs = [
@@ -212,6 +231,8 @@ def _chosen(
 
 
 def _note_sweep(out: Path, prepared: Prepared, points: int) -> None:
+    from heldout.scripts._taught import NOTES
+
     dev = prepared.splits["dev"]
     thing = f"{', '.join(read_json(out / NOTES)['sweep']['chosen'])}: the best of {points}"
     write_ledger(out, read_ledger(out).with_fitted(thing, "dev", dev.hash, len(dev.examples)))

@@ -8,14 +8,15 @@ Each check passes, fails with its figure and what to do, or is not applicable. T
 RUN/checks.json, which ``heldout report`` shows. Exit status 0 where none fails, 1 where one does.
 """
 
+from __future__ import annotations
+
 import json as jsons
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from heldout.checks.doctor import Patient, all_checks, chosen, examine
 from heldout.data.prepare import load, parse_tests
 from heldout.data.sources import SourceOptions
 from heldout.data.splits import limited
@@ -25,10 +26,10 @@ from heldout.options import option, positional
 from heldout.records import Example, goldless, read_card, read_gold
 from heldout.runs import holding, read_json, task_options, write_json
 from heldout.tasks import load_task
-from heldout.train.precision import make_accelerator
 from heldout.train.progress import say
-from heldout.train.system import load_system
-from heldout.train.untrusted import Source
+
+if TYPE_CHECKING:
+    from heldout.checks.doctor import Patient
 
 MARKS = {"pass": "pass", "fail": "FAIL", "not applicable": "n/a"}
 
@@ -46,6 +47,8 @@ class Options(SourceOptions):
 
 def run(options: Options) -> int:
     """Examine the run, write RUN/checks.json, print it; 1 where a check fails."""
+    from heldout.checks.doctor import chosen, examine
+
     folder = Path(options.folder)
     chosen(options.only)
     patient = admit(folder, options)
@@ -65,6 +68,11 @@ def run(options: Options) -> int:
 
 def admit(folder: Path, options: Options) -> Patient:
     """The run's system in fp32 with the examples to answer; Refused where the folder is no run with a model."""
+    from heldout.checks.doctor import Patient
+    from heldout.train.precision import make_accelerator
+    from heldout.train.system import load_system
+    from heldout.train.untrusted import Source
+
     if not (folder / "model").is_dir():
         seeds = sorted(path.parent.name for path in folder.glob("seed-*/model"))
         which = (
@@ -99,6 +107,8 @@ def _examples(folder: Path, options: Options) -> tuple[str, Sequence[Example], b
 
 def _beside_others(path: Path, report: Mapping[str, Any]) -> dict[str, Any]:
     """The report with the rows of an earlier one for the checks that were not asked for this time."""
+    from heldout.checks.doctor import all_checks
+
     before = {row["name"]: row for row in read_json(path)["checks"]} if path.exists() else {}
     rows = before | {row["name"]: row for row in report["checks"]}
     return {**report, "checks": [rows[name] for name in all_checks() if name in rows]}

@@ -8,13 +8,15 @@ The first --test is the domain of train; the others are shifted domains. Where n
 train. A killed run continues with the same command and --resume. Several seeds make RUN/seed-1/, RUN/seed-2/, …
 """
 
+from __future__ import annotations
+
 import dataclasses
 import json
 import shutil
 from collections.abc import Collection, Mapping, Sequence
 from contextlib import nullcontext
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from heldout.baselines import find, write_baseline_run
 from heldout.data import load_task as load_data
@@ -25,12 +27,14 @@ from heldout.errors import Refused
 from heldout.eval.summary import summary
 from heldout.options import REQUIRED, option, positional, to_json
 from heldout.runs import read_json, refuse_taken, write_json
-from heldout.scripts._fit import fit
 from heldout.scripts._long import held, resume_hint, same_options, stoppable
 from heldout.tasks import load_task
-from heldout.train.finetune import FitOptions, Job
+from heldout.train.options import FitOptions
 from heldout.train.processes import is_main_process
 from heldout.train.progress import say
+
+if TYPE_CHECKING:
+    from heldout.train.finetune import Job
 
 
 @dataclasses.dataclass(frozen=True)
@@ -56,6 +60,8 @@ class Options(PrepareOptions, FitOptions):
 
 def run(options: Options) -> int:
     """Prepare the splits, train, predict, fit the baselines, score; print what came out."""
+    from heldout.scripts._fit import fit
+
     out, seeds = Path(options.out), parse_seeds(options.seeds)
     if is_main_process():
         same_options(out, options) if options.resume else refuse_taken(out)
@@ -100,6 +106,8 @@ def splits(options: Options, tests: Mapping[str, str], *, unread: Collection[str
 
 def job(folder: Path, options: Options, prepared: Prepared) -> Job:
     """One run of these options in ``folder``."""
+    from heldout.train.finetune import Job
+
     splits = prepared.splits
     return Job(
         folder=folder,

@@ -17,11 +17,7 @@ from pathlib import Path
 from heldout.eval.card import write_card
 from heldout.eval.run_scores import score_run
 from heldout.options import REQUIRED, option, to_json
-from heldout.pretrain.continuations import continuations
 from heldout.pretrain.options import PretrainOptions
-from heldout.pretrain.pretrain import Job, initialise, pretrain
-from heldout.pretrain.report import summary, write_report
-from heldout.pretrain.results import write_ngrams, write_predictions
 from heldout.runs import came_to_nothing, environment, read_json, refuse_taken, write_json
 from heldout.scripts._long import held, resume_hint, same_options, stoppable
 from heldout.train.processes import is_main_process
@@ -54,6 +50,11 @@ def run(options: Options) -> int:
 
 
 def _work(out: Path, options: Options) -> None:
+    from heldout.pretrain.continuations import continuations
+    from heldout.pretrain.pretrain import Job, initialise, pretrain
+    from heldout.pretrain.report import write_report
+    from heldout.pretrain.results import write_ngrams, write_predictions
+
     job = Job(out, options, options.seed, resume_hint("pretrain"))
     if options.init_only:
         initialise(job)
@@ -72,6 +73,8 @@ def _work(out: Path, options: Options) -> None:
 
 
 def _print(out: Path, options: Options) -> None:
+    from heldout.pretrain.report import summary
+
     if options.json:
         folders = [out, *sorted((out / "baselines").iterdir())]
         rows = {folder.name: read_json(folder / "scores" / "test.json") for folder in folders}

@@ -18,6 +18,8 @@ Several machines share --storage journal on a file system whose locks hold betwe
     ray.get([ray.remote(num_gpus=1)(subprocess.run).remote(call, check=True) for _ in range(8)])    (Ray, not tested)
 """
 
+from __future__ import annotations
+
 import json
 import os
 import shlex
@@ -25,7 +27,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from heldout.data import task_names
 from heldout.data.prepare import Prepared, parse_tests
@@ -35,13 +37,14 @@ from heldout.options import REQUIRED, option, positional, to_json
 from heldout.runs import read_json, write_json
 from heldout.scripts import finetune
 from heldout.scripts._long import resume_hint, same, stoppable
-from heldout.scripts._trials import Work, names, one_trial, write_outcome
 from heldout.sweep.outcome import Judge, table
 from heldout.sweep.search import Pruned, Pruner, Sampler, Search, Storage, open_study, require_optuna, turn
 from heldout.sweep.space import Dimension, allowed, parse_space
 from heldout.tasks import load_task
-from heldout.train.finetune import refuse_early
 from heldout.train.progress import say
+
+if TYPE_CHECKING:
+    from heldout.scripts._trials import Work
 
 #: What a sweep varies: what changes the weights that come out, and neither the examples nor how dev is judged.
 VARIED = (
@@ -76,6 +79,8 @@ class Options(finetune.Options):
 
 def run(options: Options) -> int:
     """Prepare train and dev, work through trials until all are done or in other hands, say what came of them."""
+    from heldout.scripts._trials import one_trial, write_outcome
+
     out = Path(options.out)
     require_optuna()
     _refuse(options, out)
@@ -121,6 +126,8 @@ def _said(options: Options) -> dict[str, Any]:
 
 def _refuse_models(options: finetune.Options, space: Sequence[Dimension], prepared: Prepared) -> None:
     """Refused, before any trial, where a model cannot be had or is asked to read more than it can."""
+    from heldout.train.finetune import refuse_early
+
     ends = {dimension.name: dimension.ends for dimension in space}
     longest = max(ends.get("max_length", (options.max_length,)))
     for model in ends.get("model", (options.model,)):
@@ -130,6 +137,8 @@ def _refuse_models(options: finetune.Options, space: Sequence[Dimension], prepar
 
 def _begun(options: Options, recipe: finetune.Options, space: Sequence[Dimension], prepared: Prepared) -> Work:
     """The sweep's folder with its options and its study, made where it is not there; of several processes by one."""
+    from heldout.scripts._trials import Work
+
     out, main = Path(options.out), metrics.find("nll" if options.select == "loss" else prepared.card.metrics[0])
     try:
         out.mkdir(parents=True, exist_ok=True)
@@ -155,6 +164,8 @@ def _refuse_changed(out: Path, prepared: Prepared) -> None:
 
 def _searched(recipe: finetune.Options, space: Sequence[Dimension]) -> finetune.Options:
     """The options of every trial: no tests, no baselines, and the ledger told that values were searched on dev."""
+    from heldout.scripts._trials import names
+
     said = "; ".join(filter(None, [recipe.chosen, f"search over {names(space)}"]))
     return replace(recipe, test=(), baseline=("none",), chosen=said)
 

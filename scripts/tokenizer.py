@@ -19,8 +19,6 @@ from heldout.data.corpus import CorpusOptions, Document, documents, size, texts
 from heldout.data.streams import Seen
 from heldout.errors import Refused
 from heldout.options import flag, option, positional, to_json
-from heldout.tokenizer.inspection import inspect
-from heldout.tokenizer.saving import load, refuse_taken, save
 from heldout.tokenizer.train import TrainOptions, train
 from heldout.train.progress import progress, say
 
@@ -42,6 +40,8 @@ def run(options: Options) -> int:
 
 
 def _train(options: Options) -> int:
+    from heldout.tokenizer.saving import refuse_taken, save
+
     if options.out is None:
         raise Refused("heldout tokenizer train needs --out DIR: the folder to write")
     if options.corpus:
@@ -64,6 +64,9 @@ def _facts(facts: dict[str, Any], options: Options, seen: Seen) -> dict[str, Any
 
 
 def _inspect(options: Options) -> int:
+    from heldout.tokenizer.inspection import inspect
+    from heldout.tokenizer.saving import load
+
     # A tokenizer is a folder or a hub id: so "--corpus a.txt b.txt" is two texts, though b.txt stands for itself.
     folders = [source for source in options.sources if not Path(source).is_file()]
     corpus = (*options.corpus, *(source for source in options.sources if source not in folders))

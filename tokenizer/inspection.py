@@ -4,18 +4,22 @@ A word is a run of letters and digits or a single other sign, whatever the token
 compared; fertility (tokens a word) and the share of split words as in Rust et al. 2021, "How good is your tokenizer?".
 """
 
+from __future__ import annotations
+
 import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from itertools import islice
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
-from transformers import PreTrainedTokenizerFast
 
 from heldout.data.corpus import Document
 from heldout.data.streams import Seen
+
+if TYPE_CHECKING:
+    from transformers import PreTrainedTokenizerFast
 
 Ints = NDArray[np.int64]
 

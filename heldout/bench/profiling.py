@@ -21,7 +21,7 @@ from heldout.eval.columns import aligned
 from heldout.records import read_card
 from heldout.runs import task_options
 from heldout.tasks import load_task
-from heldout.train.finetune import FitOptions
+from heldout.train.options import FitOptions
 
 #: Steps, or blocks of examples, before anything is profiled.
 WARM = 2

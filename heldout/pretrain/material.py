@@ -17,8 +17,8 @@ from heldout.errors import Refused
 from heldout.pretrain import frames
 from heldout.pretrain.frames import Frame
 from heldout.pretrain.masking import IntArray, Masking
-from heldout.pretrain.objectives import Objective, collate_rows, generator_of, make_windows
-from heldout.pretrain.options import PretrainOptions
+from heldout.pretrain.objectives import collate_rows, generator_of, make_windows
+from heldout.pretrain.options import Objective, PretrainOptions
 from heldout.pretrain.pairs import pair_rows
 from heldout.pretrain.rows import Rows, plain_rows
 from heldout.pretrain.sentences import Splitter, resolve

@@ -5,7 +5,7 @@ Everything that is drawn for a step is drawn from (seed, step), so epochs differ
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 import torch
@@ -15,8 +15,6 @@ from torch import Tensor
 from heldout.pretrain.masking import BoolArray, IntArray, Masking, corrupt
 from heldout.pretrain.rows import Row
 from heldout.train.windows import Batch, Window, collate
-
-Objective = Literal["mlm", "mlm-nsp", "clm"]
 
 
 @dataclass(frozen=True)

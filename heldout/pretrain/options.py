@@ -1,15 +1,16 @@
 """The options of pretraining."""
 
 from dataclasses import dataclass
+from typing import Literal
 
 from heldout.data.corpus import CorpusOptions
 from heldout.errors import Refused
 from heldout.options import REQUIRED, option
-from heldout.pretrain.objectives import Objective
-from heldout.pretrain.presets import Preset
 from heldout.pretrain.sentences import Splitter
-from heldout.train.engine import LoopOptions, check
+from heldout.train.options import LoopOptions, check
 
+Objective = Literal["mlm", "mlm-nsp", "clm"]
+Preset = Literal["tiny", "mini", "small", "base", "large"]
 #: The preset where neither one nor a model is given.
 DEFAULT: Preset = "mini"
 

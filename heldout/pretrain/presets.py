@@ -4,13 +4,10 @@
 pooler); the causal ``base`` is the small GPT-2 (124,439,808 with 50,257 tokens).
 """
 
-from typing import Literal
-
 from transformers import BertConfig, GPT2Config, PreTrainedConfig, PreTrainedTokenizerFast
 
 from heldout.pretrain.frames import Frame
-
-Preset = Literal["tiny", "mini", "small", "base", "large"]
+from heldout.pretrain.options import Preset
 
 #: Layers, width, heads.
 SHAPES: dict[Preset, tuple[int, int, int]] = {

@@ -9,7 +9,8 @@ import numpy as np
 from heldout.ledger import read_ledger, write_ledger
 from heldout.pretrain.material import Material
 from heldout.pretrain.ngrams import Counts, bigram, count, unigram
-from heldout.pretrain.objectives import Objective, Target
+from heldout.pretrain.objectives import Target
+from heldout.pretrain.options import Objective
 from heldout.pretrain.pretrain import Pretrained
 from heldout.pretrain.scoring import Scored
 from heldout.records import Card, Example

@@ -18,8 +18,9 @@ from torch import Tensor
 from heldout.records import Kind
 from heldout.train import hidden, tapped
 from heldout.train.answers import Answers
+from heldout.train.distil_options import Hidden
 from heldout.train.finetune import Setup
-from heldout.train.hidden import Hidden, Shape, Tap
+from heldout.train.hidden import Shape, Tap
 from heldout.train.losses import divergence, span_divergence, token_divergence
 from heldout.train.store import LOGITS, Store
 from heldout.train.task import Task

@@ -7,11 +7,10 @@ from typing import Any, Literal
 
 from heldout.errors import Refused
 from heldout.options import nearest, option
-from heldout.train.engine import check
-from heldout.train.finetune import ReadOptions
-from heldout.train.hidden import Hidden
-from heldout.train.students import Form
+from heldout.train.options import ReadOptions, check
 
+Hidden = Literal["", "cosine", "minilm", "tinybert"]
+Form = Literal["same", "distilbert"]
 #: What --sweep may vary.
 SWEPT = ("alpha", "temperature", "hidden_weight")
 

@@ -4,7 +4,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any
 
 from accelerate import Accelerator
 from transformers import PreTrainedModel
@@ -14,49 +14,21 @@ from heldout.errors import Refused
 from heldout.eval import metrics
 from heldout.eval.tabulate import tabulate
 from heldout.ledger import read_ledger, write_ledger
-from heldout.options import REQUIRED, option
 from heldout.records import Card, Example, Prediction
-from heldout.train.engine import LoopOptions, check, finish_tracking, start
+from heldout.train.engine import finish_tracking, start
 from heldout.train.loop import Done, Loss, Recipe
 from heldout.train.models import freeze_body, label_names, load_model, load_tokenizer, max_positions
 from heldout.train.optim import linear_schedule, make_optimizer
+from heldout.train.options import FitOptions
 from heldout.train.plan import Plan, make_plan, plan_hash
 from heldout.train.progress import progress, say
 from heldout.train.session import Selection, Session, evaluation_steps, run
 from heldout.train.sharded import prepared
 from heldout.train.system import System, load_system, pad_id
-from heldout.train.task import Encoded, Encoding, Long, Only, Task, encoding_of
+from heldout.train.task import Encoded, Encoding, Task, encoding_of
 from heldout.train.tokens import encode
 from heldout.train.untrusted import Source
 from heldout.train.windows import Batch, Window, collate
-
-
-@dataclass(frozen=True)
-class ReadOptions(LoopOptions):
-    """How a model reads what it is fine-tuned on, and how its best weights are chosen; commands inherit these."""
-
-    max_length: int = option(256, "tokens the model reads at a time, special tokens included")
-    long: Long = option("head", "what is read of a longer text (sentiment)")
-    stride: int | None = option(None, "tokens that windows of a longer text share (default: a quarter; ner, qa)")
-    only: Only = option("", "the one text of a pair that is read, as a control (nli)")
-    max_answer: int = option(30, "the longest answer in tokens (qa)")
-    freeze: bool = option(False, "train the head (and a pooler) only: a probe of the encoder as it is")
-    select: Literal["main", "loss"] = option("main", "best weights by dev's main metric (highest) or loss (lowest)")
-
-    def __post_init__(self) -> None:
-        """Refuse numbers that mean nothing, before any work."""
-        super().__post_init__()
-        check("max_answer", self.max_answer, self.max_answer >= 1, "1 or more")
-        check("max_length", self.max_length, self.max_length >= 3, "3 or more")
-        stride = self.stride
-        check("stride", stride, stride is None or 0 <= stride < self.max_length, "0 or more, less than --max-length")
-
-
-@dataclass(frozen=True)
-class FitOptions(ReadOptions):
-    """How a model is fine-tuned."""
-
-    model: str = option(REQUIRED, "the encoder to start from: a folder or a hub id", metavar="MODEL")
 
 
 @dataclass(frozen=True)

@@ -21,8 +21,8 @@ import torch.nn.functional as F
 from torch import Tensor
 
 from heldout.errors import Refused
+from heldout.train.distil_options import Hidden
 
-Hidden = Literal["", "cosine", "minilm", "tinybert"]
 Part = Literal["hidden", "query", "key", "value"]
 
 

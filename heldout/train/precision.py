@@ -12,6 +12,7 @@ from accelerate.utils import DistributedType, InitProcessGroupKwargs
 
 from heldout.errors import Refused
 from heldout.train.memory import keep_freed
+from heldout.train.options import Precision
 from heldout.train.sharded import check_sharding
 
 #: One process, processes that each hold all weights, and processes that share them.
@@ -20,8 +21,6 @@ KNOWN = (DistributedType.NO, DistributedType.MULTI_CPU, DistributedType.MULTI_GP
 #: How long processes wait for one that works alone (tokenising a corpus, a teacher that reads train) before they give
 #: up; torch's own 10 minutes (nccl) and 30 (gloo) are too short. One that died is found by the launcher at once.
 PATIENCE = timedelta(hours=6)
-
-Precision = Literal["auto", "fp32", "bf16"]
 
 
 def resolve(wanted: Precision) -> tuple[Literal["fp32", "bf16"], str]:

@@ -14,7 +14,7 @@ import copy
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any
 
 from torch import Tensor, nn
 from transformers import BertModel, DistilBertConfig, DistilBertModel, PreTrainedModel, PreTrainedTokenizerFast
@@ -22,9 +22,9 @@ from transformers import BertModel, DistilBertConfig, DistilBertModel, PreTraine
 from heldout.errors import Refused
 from heldout.runs import atomic
 from heldout.train.checkpoint import disk_errors
+from heldout.train.distil_options import Form
 from heldout.train.tapped import layers_of
 
-Form = Literal["same", "distilbert"]
 #: DistilBERT's names for what stands in a layer of BERT.
 IN_A_LAYER = {
     "attention.self.query": "attention.q_lin",

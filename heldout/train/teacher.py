@@ -19,7 +19,8 @@ from heldout.records import Card, Example, Prediction, read_card, read_predictio
 from heldout.runs import read_json, task_options, write_json, write_lines
 from heldout.train import hidden, store, tapped
 from heldout.train.answers import Answers
-from heldout.train.hidden import Hidden, Shape
+from heldout.train.distil_options import Hidden
+from heldout.train.hidden import Shape
 from heldout.train.label_names import matched
 from heldout.train.models import load_model, load_tokenizer
 from heldout.train.progress import progress

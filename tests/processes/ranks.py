@@ -20,10 +20,13 @@ from pathlib import Path
 import accelerate.state
 from accelerate.utils import DistributedType
 
+import heldout.pretrain.pretrain
+import heldout.scripts._taught
 import heldout.scripts.distill
 import heldout.scripts.finetune
 import heldout.scripts.predict
-import heldout.scripts.pretrain  # noqa: F401  what every life would import first
+import heldout.scripts.pretrain
+import heldout.train.finetune  # noqa: F401  what every life would import first
 from heldout.cli import main
 
 #: Seconds that a group may take; on an idle machine it takes two.

@@ -123,7 +123,7 @@ def test_which_sets_are_left_is_what_the_main_process_says(tmp_path, monkeypatch
 # One process imports torch; its forks are the lives of a command, as in tests/train/lives.py.
 LIVES = """
 import os, pathlib, shutil, signal, sys, time
-import heldout.scripts.finetune, heldout.scripts.predict
+import heldout.scripts.finetune, heldout.scripts.predict, heldout.train.finetune
 from heldout.cli import main
 from heldout.scripts import _blocks
 

@@ -6,7 +6,8 @@ from heldout.data import load_task as load_data
 from heldout.ledger import Ledger, write_ledger
 from heldout.records import Example, content_hash
 from heldout.tasks import load_task
-from heldout.train.finetune import FitOptions, Job
+from heldout.train.finetune import Job
+from heldout.train.options import FitOptions
 
 
 @pytest.fixture

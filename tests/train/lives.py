@@ -8,8 +8,10 @@ import json
 import os
 import sys
 
+import heldout.pretrain.pretrain
 import heldout.scripts.finetune
-import heldout.scripts.pretrain  # noqa: F401  what every life would import first
+import heldout.scripts.pretrain
+import heldout.train.finetune  # noqa: F401  what every life would import first
 from heldout.cli import main
 
 for line in sys.stdin:

@@ -17,8 +17,9 @@ from heldout.runs import read_json
 from heldout.tasks import load_task
 from heldout.train import checkpoint
 from heldout.train import finetune as module
-from heldout.train.finetune import FitOptions, finetune
+from heldout.train.finetune import finetune
 from heldout.train.losses import cross_entropy
+from heldout.train.options import FitOptions
 from heldout.train.session import Selection, State
 
 

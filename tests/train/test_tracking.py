@@ -6,7 +6,8 @@ import pytest
 from tensorboard.backend.event_processing.event_accumulator import EventAccumulator
 
 from heldout.errors import Refused
-from heldout.train.finetune import FitOptions, finetune
+from heldout.train.finetune import finetune
+from heldout.train.options import FitOptions
 
 
 def test_tensorboard_holds_every_loss_of_the_log_and_every_number_of_dev(job):

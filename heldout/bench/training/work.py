@@ -14,7 +14,7 @@ from heldout.data.prepare import Prepared
 from heldout.records import Card, Example, read_card, read_gold
 from heldout.runs import write_json, write_lines
 from heldout.tasks import load_task
-from heldout.train.finetune import FitOptions
+from heldout.train.options import FitOptions
 from heldout.train.system import System
 from heldout.train.task import Task
 
