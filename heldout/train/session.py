@@ -4,7 +4,7 @@ import json
 import signal
 import threading
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from types import FrameType
@@ -81,24 +81,30 @@ class Session:
 def run(model: nn.Module, optimizer: torch.optim.Optimizer, session: Session, accelerator: Accelerator) -> State:
     """Train until the plan or the patience ends, then load the best weights; continues from the newest checkpoint.
 
-    Raises Failed after a checkpoint when SIGINT or SIGTERM asks to stop.
+    Raises Failed after a checkpoint when SIGINT or SIGTERM asks to stop. An evaluation that this leaves out, or breaks
+    off, is made up for when the run goes on.
     """
     raw = accelerator.unwrap_model(model)
     state = _resumed(raw, optimizer, session)
     begun = state.step
+    if begun in session.evaluate_after and begun not in {row["step"] for row in state.evaluations}:
+        state = _evaluated(state, session, accelerator)
+        _save(raw, optimizer, session, state, accelerator)
     steps = session.plan[begun:] if not _given_up(state, session.selection) else []
-    with _interrupts(session.say) as stopped, _loss_log(session.folder, state.step, accelerator.is_main_process) as log:
+    with _interrupts(session.say) as asked, _loss_log(session.folder, state.step, accelerator.is_main_process) as log:
         for done in train(model, optimizer, steps, session.recipe, accelerator):
             state = replace(state, step=done.step + 1)
             log(done)
             accelerator.log(done.to_json(), step=state.step)
             session.report(done, begun)
-            due, stop = state.step in session.evaluate_after, _any(stopped(), accelerator)
-            if due:
-                state = state.evaluated(session.evaluate(), session.selection)
-                session.say(_said(state, session.selection))
-                metric = session.selection.metric
-                accelerator.log({f"dev_{metric}": state.evaluations[-1][metric]}, step=state.step)
+            due, stop = state.step in session.evaluate_after, _any(asked.stop, accelerator)
+            if due and not stop:
+                try:
+                    # Of several processes none may leave the others waiting for its answers.
+                    with asked.at_once() if accelerator.num_processes == 1 else nullcontext():
+                        state = _evaluated(state, session, accelerator)
+                except _Stopped:
+                    stop = True
             if due or stop or state.step % session.save_every == 0:
                 _save(raw, optimizer, session, state, accelerator)
             if stop:
@@ -108,6 +114,15 @@ def run(model: nn.Module, optimizer: torch.optim.Optimizer, session: Session, ac
                 break
     if state.best_step is not None and state.best_step != state.step:
         checkpoint.load(session.folder / "checkpoints" / f"step-{state.best_step}", raw, None)
+    return state
+
+
+def _evaluated(state: State, session: Session, accelerator: Accelerator) -> State:
+    """The state with dev's number for the current weights."""
+    state = state.evaluated(session.evaluate(), session.selection)
+    session.say(_said(state, session.selection))
+    metric = session.selection.metric
+    accelerator.log({f"dev_{metric}": state.evaluations[-1][metric]}, step=state.step)
     return state
 
 
@@ -160,29 +175,51 @@ def _any(here: bool, accelerator: Accelerator) -> bool:
     return bool(accelerator.reduce(torch.tensor(int(here), device=accelerator.device), "sum"))
 
 
+class _Stopped(BaseException):
+    """A signal came where what is being done may be left at once."""
+
+
+class _Asked:
+    """Whether a signal has asked to stop; within ``at_once`` it breaks off what is being done."""
+
+    stop = False
+    now = False
+
+    @contextmanager
+    def at_once(self) -> Iterator[None]:
+        self.now = True
+        try:
+            yield
+        finally:
+            self.now = False
+
+
 @contextmanager
-def _interrupts(say: Callable[[str], None]) -> Iterator[Callable[[], bool]]:
-    """Note the first SIGINT or SIGTERM instead of dying of it; yields a function that tells whether one came.
+def _interrupts(say: Callable[[str], None]) -> Iterator[_Asked]:
+    """Note the first SIGINT or SIGTERM instead of dying of it.
 
     A second one does what it always did. Only the main thread of a process may set handlers.
     """
-    came: list[str] = []
+    asked = _Asked()
 
     def note(number: int, frame: FrameType | None) -> None:
-        came.append(signal.Signals(number).name)
+        asked.stop = True
         restore()
-        say(f"{came[0]}: stopping after this step, with a checkpoint")
+        when = "stopping" if asked.now else "stopping after this step"
+        say(f"{signal.Signals(number).name}: {when}, with a checkpoint")
+        if asked.now:
+            raise _Stopped
 
     def restore() -> None:
         for number, handler in before.items():
             signal.signal(number, handler)
 
     if threading.current_thread() is not threading.main_thread():
-        yield lambda: False
+        yield asked
         return
     before = {number: signal.signal(number, note) for number in (signal.SIGINT, signal.SIGTERM)}
     try:
-        yield lambda: bool(came)
+        yield asked
     finally:
         restore()
 

@@ -1,8 +1,10 @@
 import json
+import os
 import random
 import resource
 import shutil
 import signal
+import time
 from dataclasses import replace
 
 import pytest
@@ -15,7 +17,7 @@ from heldout.ledger import Ledger, read_ledger, write_ledger
 from heldout.records import Example
 from heldout.runs import read_json
 from heldout.tasks import load_task
-from heldout.train import checkpoint
+from heldout.train import checkpoint, loop
 from heldout.train import finetune as module
 from heldout.train.finetune import finetune
 from heldout.train.losses import cross_entropy
@@ -324,3 +326,45 @@ def test_a_frozen_encoder_stays_what_it_was_while_its_head_learns(job, tiny_mode
     assert all(torch.equal(after[name], stem[name.removeprefix("bert.")]) for name in body)
     losses = [json.loads(line)["loss"] for line in (job.folder / "losses.jsonl").read_text().splitlines()]
     assert sum(losses[-2:]) < sum(losses[:2])
+
+
+def states(folder):
+    """The evaluations that the newest checkpoint knows of."""
+    return checkpoint.latest(folder)[1]["evaluations"]
+
+
+@pytest.mark.parametrize("at", ["the evaluation", "the step before it"])
+def test_a_signal_breaks_an_evaluation_off_and_the_run_that_goes_on_makes_up_for_it(job, tmp_path, monkeypatch, at):
+    # On 200,000 rows of dev a signal was heeded half an hour later.
+    whole = tmp_path / "whole"
+    whole.mkdir()
+    write_ledger(whole, Ledger())
+    finetune(replace(job, folder=whole))
+    asked = []
+
+    def answer(system, *given, true=module.System.answer, **more):
+        asked.append(len(asked))
+        if at == "the evaluation" and len(asked) == 2:
+            os.kill(os.getpid(), signal.SIGTERM)
+            time.sleep(5)
+            pytest.fail("the evaluation went on")
+        return true(system, *given, **more)
+
+    def taken(*given, true=loop._taken, **more):
+        done = true(*given, **more)
+        if at == "the step before it" and done.step == 7 and len(asked) == 1:
+            os.kill(os.getpid(), signal.SIGTERM)
+        return done
+
+    monkeypatch.setattr(module.System, "answer", answer)
+    monkeypatch.setattr(loop, "_taken", taken)
+    before = signal.getsignal(signal.SIGTERM)
+    with pytest.raises(Failed, match="stopped by a signal after step 8; continue with"):
+        finetune(job)
+    assert signal.getsignal(signal.SIGTERM) == before
+    assert [row["step"] for row in states(job.folder)] == [4]
+    finetune(job)
+    assert states(job.folder) == states(whole)
+    assert len(states(whole)) == 4
+    first, again = weights(whole), weights(job.folder)
+    assert all(torch.equal(first[name], again[name]) for name in first)
