@@ -111,7 +111,7 @@ def _answers(options: Any) -> Made:
 
     model: Any = system.accelerator.unwrap_model(system.model)
     arguments = {"what": f"answers to {len(block)} examples", "task": read["task"], "model": short(run)}
-    arguments |= {"data": short(options.data), "max_length": read["max_length"]}
+    arguments |= {"data": short(options.data), "max_length": read["max_length"], "examples": len(block)}
     whole = [len(window) for window in encoded.flat()] * options.steps
     return take, lambda: whole, done(model), precision, arguments
 
