@@ -1,4 +1,5 @@
 import itertools
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -7,6 +8,7 @@ from hypothesis import strategies as st
 
 from heldout.pretrain.frames import Frame
 from heldout.pretrain.rows import best_fit, cut, plain_rows
+from heldout.pretrain.store import small
 
 FRAME = Frame((2,), (3,))
 
@@ -20,6 +22,22 @@ def test_packing_holds_every_piece_once_within_the_capacity(sizes):
     assert all(sum(sizes[piece] for piece in row) <= 30 for row in rows)
     # Best fit decreasing never needs more than 11/9 of the best and one (Johnson 1973).
     assert len(rows) <= 11 / 9 * max(-(-sum(sizes) // 30), sum(size > 15 for size in sizes)) * 1.5 + 1
+
+
+@given(st.lists(st.integers(1, 700), min_size=1, max_size=60), st.integers(1, 40), st.integers(1, 3))
+def test_pieces_are_those_of_plain_counting_in_the_fewest_bytes(lengths, room, every):
+    # 60 documents of 700 tokens are up to 42,000 pieces: numbers of one byte and of two, and past either.
+    corpus = SimpleNamespace(bounds=np.cumsum([0, *lengths]), lengths=np.array(lengths))
+    documents = small(np.arange(0, len(lengths), every))
+    pieces = cut(corpus, documents, room)
+    wanted = [
+        (document, start, min(start + room, int(corpus.bounds[document + 1])))
+        for document in documents.tolist()
+        for start in range(int(corpus.bounds[document]), int(corpus.bounds[document + 1]), room)
+    ]
+    found = zip(pieces.document.tolist(), *(edge.tolist() for edge in pieces.bounds(corpus, slice(None))), strict=True)
+    assert list(found) == wanted
+    assert pieces.document.itemsize == 1 and pieces.number.itemsize <= 2
 
 
 @pytest.mark.parametrize("pack", [False, True])
